@@ -22,7 +22,7 @@ fuzz_target!(|input: &[u8]| {
     let mut reader = read(block.as_bytes());
     let again = reader.take_cells(cells.len()).expect("a written block is valid");
     assert!(reader.is_empty());
-    // Not the bytes: a cell may have the length of its tags, 0, or not.
+    // Not the bytes: a cell may store its tag length 0, or leave it out.
     assert!(again.iter().map(parts).eq(cells.iter().map(parts)));
     // The count is from a message; no memory is reserved for cells that do not exist.
     assert!(read(bytes).take_cells(usize::MAX).is_err());

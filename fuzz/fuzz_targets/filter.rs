@@ -10,7 +10,7 @@ use rowhouse_model::Filter;
 fuzz_target!(|text: &[u8]| {
     let Ok(filter) = Filter::parse(text) else { return };
     let printed = filter.to_string();
-    // Bytes that are not UTF-8 have a form of their own, which is not of the language.
+    // Bytes that are not UTF-8 have a special form, which is not part of the language.
     if std::str::from_utf8(text).is_ok() {
         let again = Filter::parse(&printed).expect("a printed filter is valid");
         assert_eq!(again, filter, "{printed}");

@@ -1,8 +1,8 @@
 //! HFiles. The cells of a file that is read in full, written to another file, are read back.
 //!
-//! Input: the blocks, the used part of the trailer, and the length of that part (2 bytes,
-//! big-endian). The target completes the trailer and corrects the checksums of the blocks, without
-//! which it would test only the checksums.
+//! Input: the blocks, the used part of the trailer, and how long that part is (2 bytes,
+//! big-endian). The target completes the trailer and corrects the block checksums, without which it
+//! would test only the checksums.
 
 #![no_main]
 
@@ -133,7 +133,7 @@ fn write(cells: &[Cell]) -> Result<Bytes> {
     Ok(writer.finish(&Finish::default())?.1.into())
 }
 
-/// Reads a range as a file system does: truncated at the end of the file.
+/// Reads a range as a file system does: truncated at the file's end.
 fn read(bytes: &Bytes, range: Range<u64>) -> Bytes {
     let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
     bytes.slice(at(range.start)..at(range.end).max(at(range.start)))

@@ -1,8 +1,8 @@
-//! Declarations of indexes, and the entries of a row. Declarations print as they are parsed, and
-//! the table of an index declares its full form; every entry fits it and leads back to its row.
+//! Index declarations, and a row's entries. Declarations print as they are parsed, and an index
+//! table declares the index's full form; every entry fits it and leads back to the row.
 //!
 //! Input: the table (1 byte), then lines: the declarations with `|` for line ends, the row, the
-//! values of the columns, and the qualifiers of a column that has many.
+//! column values, and the qualifiers of a column that has many.
 
 #![no_main]
 
@@ -56,7 +56,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// Makes the cells of a row: values of the columns of one qualifier, then qualifiers of the others.
+/// Makes a row's cells: values for the columns with one qualifier, then qualifiers for the others.
 fn cells(row: &[u8], lines: &[&[u8]]) -> Row {
     let named: [(&str, &[u8]); 4] = [("d", b"s"), ("d", b"z"), ("d", b"m"), ("d", b"t")];
     let mut cells = Vec::new();

@@ -1,4 +1,4 @@
-//! Bodies of records of the write-ahead log. A record that was read encodes to the same body.
+//! Write-ahead log record bodies. A record that was read encodes to the same body.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! Edits of the manifest. The shortest list of edits that leads to the state of others leads to a
-//! state with the same list.
+//! Manifest edits. The shortest edit list that leads to the same state as others leads to a state
+//! with the same list.
 //!
-//! Input: edits, each with its length as protobuf writes lengths.
+//! Input: edits, each with the length as protobuf writes lengths.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Conditions of queries. They print as they are parsed; the ranges of a plan are in key order
-//! without overlaps.
+//! Query conditions. They print as they are parsed; a plan's ranges are in key order without
+//! overlaps.
 //!
 //! Input: the template (1 byte), and the conditions.
 

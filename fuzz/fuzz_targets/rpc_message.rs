@@ -1,8 +1,8 @@
-//! Messages of the calls that read and write data, with the filters and conditions in them. A
+//! Messages for the calls that read and write data, with the filters and conditions in them. A
 //! message that was accepted is decoded again as it was encoded.
 //!
-//! Input: the kind (1 byte), the length of the message (2 bytes, big-endian), the message, and the
-//! cell block.
+//! Input: the kind (1 byte), the message length (2 bytes, big-endian), the message, and the cell
+//! block.
 
 #![no_main]
 
@@ -43,8 +43,8 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// Decodes a message; if it is valid, decodes its encoding again. Values are compared as text, in
-/// which a NaN equals itself.
+/// Decodes a message; if it is valid, encodes it and decodes that again. Values are compared as
+/// text, in which a NaN equals itself.
 fn check<M: Message + Default, T: Debug>(
     bytes: Bytes,
     mut decode: impl FnMut(M) -> Result<T>,

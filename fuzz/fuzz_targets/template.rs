@@ -1,5 +1,5 @@
-//! Row-key templates, declarations of columns, and keys. Templates and declarations print as they
-//! are parsed; a key that was decoded is encoded again to the same bytes.
+//! Row-key templates, column declarations, and keys. Templates and declarations print as they are
+//! parsed; a key that was decoded is encoded again to the same bytes.
 //!
 //! Input: a template, a line end, and a key.
 

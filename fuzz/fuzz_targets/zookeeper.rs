@@ -16,7 +16,7 @@ use rowhouse_format::zk::{
 };
 use rowhouse_model::{ServerName, Timestamp};
 
-/// The nodes of a cluster of one server.
+/// The nodes of a cluster with one server.
 static NODES: LazyLock<Znodes> = LazyLock::new(|| {
     let server = ServerName { host: "localhost".into(), port: 16_020, start_code: 1 };
     let cluster = Cluster {

@@ -1,7 +1,7 @@
-//! Measures what the heat of tables costs: `cargo bench -p rowhouse-store --bench heat`.
+//! Measures what table heat costs: `cargo bench -p rowhouse-store --bench heat`.
 //!
 //! Gets, puts and scanned rows of two stores, one of which keeps no heat. Short rounds alternate
-//! between the stores; reported are the lower quartiles, which other load of the machine disturbs
+//! between the stores; reported are the lower quartiles, which other load on the machine disturbs
 //! least. Requests come as fast as they can, so few are recorded. What a recorded one costs is
 //! measured by bursts that are short enough for all requests to be recorded.
 
@@ -22,9 +22,9 @@ const ROUND: u64 = 1000;
 const BURST: u64 = 300;
 const ROUNDS: usize = 400;
 const BURSTS: usize = 40;
-/// Rounds of puts between two flushes.
+/// Put rounds between two flushes.
 const ROUNDS_IN_MEMORY: usize = 10;
-/// Longer than a window of the rate of recorded requests.
+/// Longer than a window for the recorded request rate.
 const PAUSE: Duration = Duration::from_millis(110);
 
 fn main() {
@@ -54,7 +54,7 @@ struct Measured {
     _store: Store,
     table: Arc<Table>,
     wide: Arc<Table>,
-    /// The table of puts.
+    /// The table for puts.
     written: Arc<Table>,
 }
 
@@ -164,7 +164,7 @@ impl Measured {
     }
 }
 
-/// Returns the numbers of the rows of a round.
+/// Returns the numbers of the rows in a round.
 fn numbers(round: usize, times: u64) -> std::ops::Range<u64> {
     let first = round as u64 * times;
     first..first + times

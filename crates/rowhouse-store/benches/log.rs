@@ -3,8 +3,8 @@
 //! Recovery: 500 MB, in rows of 1,000 bytes and then of 100. The memstores may hold all of it, or
 //! 128 MiB, so that recovery flushes meanwhile.
 //!
-//! Interference: the latency of puts without a sync, alone and while a writer of another table
-//! syncs each of its puts.
+//! Interference: the put latency without a sync, alone and while a writer on another table syncs
+//! each put.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// Prints the latency of puts while another table's puts are, or are not, synced.
+/// Prints the put latency while another table's puts are, or are not, synced.
 fn puts_beside(synced: bool) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
@@ -96,7 +96,7 @@ fn puts_beside(synced: bool) {
     );
 }
 
-/// Writes a log of [`LOG_BYTES`] without flushing. Returns its length.
+/// Writes a log of [`LOG_BYTES`] without flushing. Returns the log's length.
 fn write(dir: &Path, value_len: usize) -> u64 {
     let settings = Settings {
         memstore_flush_bytes: 4 << 30,

@@ -9,7 +9,7 @@
 #[allow(dead_code, unused_imports, reason = "a bench needs a part of a private module")]
 mod memstore;
 
-/// Types that the flush results of a memstore refer to; nothing is flushed here.
+/// Types that a memstore's flush results refer to; nothing is flushed here.
 mod store_file {
     pub(crate) struct StoreFile;
 }
@@ -187,7 +187,7 @@ fn mix(number: u64) -> u64 {
 }
 
 /// Runs `work` three times, each for at least a fifth of a second, since CPU time is counted in
-/// ticks. Prints the median of the CPU time per operation.
+/// ticks. Prints the median CPU time per operation.
 fn report(what: &str, operations: usize, mut work: impl FnMut()) {
     let mut micros = [0.0; 3].map(|_: f64| {
         let (start, mut runs, mut nanos) = (cpu_nanos(), 0, 0);

@@ -1,10 +1,10 @@
-//! Measures reads that could touch much data but need little of it: `cargo bench -p rowhouse-store
-//! --bench wide`.
+//! Measures reads that could touch much data but need little:
+//! `cargo bench -p rowhouse-store --bench wide`.
 //!
-//! Single reads in wide and deep rows and after delete markers, each compared with a plain get of
-//! the same table, from memory and files; those after delete markers once more in a store that was
-//! just opened; and the share of a table's bytes that is read for a filter that knows the positions
-//! of its rows.
+//! Single reads in wide and deep rows and after delete markers, each compared with a plain get in
+//! the same table, from memory and files; the reads after delete markers once more in a store that
+//! was just opened; and which share of a table's bytes is read for a filter that knows the
+//! positions of the table's rows.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
@@ -115,7 +115,7 @@ fn first_reads_from_memory() {
     }
 }
 
-/// Returns the seconds that a get of a row takes that was not read before: the median of several
+/// Returns the seconds that a get takes for a row that was not read before: the median of several
 /// tables.
 fn first_read_from_memory(of_versions: bool, get: &Get) -> f64 {
     let mut rounds = [(); 9].map(|()| {
@@ -234,7 +234,7 @@ fn per_call(mut call: impl FnMut(u64)) -> f64 {
     begun.elapsed().as_secs_f64() / calls as f64
 }
 
-/// Measures a scan for one row in ten thousand, of rows with `columns` values of 100 bytes, in
+/// Measures a scan for one row in ten thousand, over rows with `columns` values of 100 bytes, in
 /// blocks of `block_size`.
 fn filtered_scans(columns: u32, block_size: u32) {
     const ROWS: u32 = 1_000_000;

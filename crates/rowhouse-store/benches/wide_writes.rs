@@ -1,4 +1,4 @@
-//! Measures writes of single cells into wide rows whose columns are indexed, copied, searched or
+//! Measures single-cell writes into wide rows whose columns are indexed, copied, searched or
 //! observed: `cargo bench -p rowhouse-store --bench wide_writes`. The costs of a kind of write
 //! should not grow with the row.
 
@@ -16,7 +16,7 @@ use rowhouse_store::{Additions, Observer, RowChange, Store, Table};
 
 const COLUMNS: &str = "1 t:[tag string] tagged blob; d:n name string; d:c counter blob";
 
-/// What keeps derived data of the table.
+/// What keeps data derived from the table.
 const KINDS: [(&str, &str); 8] = [
     ("no index", ""),
     ("[tagged.tag]", "by_tag [tagged.tag]"),
@@ -89,7 +89,7 @@ fn measure(kind: &str, indexes: &str, cells: usize, is_observed: bool) {
         Put::new(row).unwrap().add(family, qualifier, value).unwrap().into()
     };
     let of_tag = median(&table, |round| put("t", tag(cells + round), "1".into()));
-    // An entry of each cell follows where the index covers or names the column.
+    // Each cell's entry follows if the index covers or names the column.
     let is_by_name = indexes.contains("covers name") || indexes.contains("where");
     let of_name = match is_by_name {
         true => f64::NAN,

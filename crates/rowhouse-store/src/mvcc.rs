@@ -20,7 +20,7 @@ pub(crate) struct Mvcc {
     reserved: AtomicU64,
     /// Every number up to this one is visible.
     visible: AtomicU64,
-    /// Numbers published before one of their predecessors.
+    /// Numbers published before a predecessor.
     early: Mutex<BTreeSet<u64>>,
     advanced: Condvar,
 }

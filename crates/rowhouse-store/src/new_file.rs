@@ -22,19 +22,19 @@ pub(crate) struct NewFile<'a> {
     id: u64,
     disk: Arc<dyn Disk>,
     created_millis: i64,
-    /// The stamp that names its table.
+    /// The stamp that names the table.
     stamp: Option<(Vec<u8>, Vec<u8>)>,
     writer: Option<Writer<Output>>,
 }
 
-/// The sink of the writer's bytes.
+/// The sink for the writer's bytes.
 struct Output {
     file: Arc<dyn DiskFile>,
     offset: u64,
 }
 
 impl<'a> NewFile<'a> {
-    /// Begins a file of `family`.
+    /// Begins a file for `family`.
     pub(crate) fn create(
         engine: &Engine,
         family: &'a FamilyStore,
@@ -43,7 +43,7 @@ impl<'a> NewFile<'a> {
         Self::create_compressed(engine, family, with_tags, family.descriptor().compression())
     }
 
-    /// As [`NewFile::create`], with another compression than that of the family's new files.
+    /// As [`NewFile::create`], with a compression other than the one the family's new files use.
     pub(crate) fn create_compressed(
         engine: &Engine,
         family: &'a FamilyStore,
@@ -86,8 +86,8 @@ impl<'a> NewFile<'a> {
         self.writer.as_mut().expect("the writer is there until finish").append(cell)
     }
 
-    /// Ends the file, syncs it and renames it to its final name. It becomes part of the store once
-    /// an edit names it.
+    /// Ends the file, syncs it and renames it to the final name. The file becomes part of the store
+    /// once an edit names it.
     pub(crate) fn finish(mut self, sequence_max: u64, major: bool) -> Result<FileMeta> {
         if let Some((row, len)) = std::mem::take(&mut self.rows).end(self.family.row_limit()) {
             self.family.log_oversized_row(&row, len);

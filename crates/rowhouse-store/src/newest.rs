@@ -27,7 +27,7 @@ impl<T> Current<T> {
         &self.last().value
     }
 
-    /// Replaces the value for later calls of `get`.
+    /// Replaces the value for later `get` calls.
     pub(crate) fn replace(&self, value: T) {
         let _replacing = self.replacing.lock();
         let added = self.last().next.set(Box::new(Link::new(value)));

@@ -1,4 +1,4 @@
-//! Observers: code of the program that sees each change of a table's rows before it is committed.
+//! Observers: program code that sees each change to a table's rows before it is committed. They are
 //! HBase's coprocessors in the role of a trigger.
 
 use std::any::Any;
@@ -13,47 +13,47 @@ use rowhouse_model::{Bytes, Columns, Error, Mutation, Result, Row, TableDescript
 /// `1 NAME, NAME`. See [`with_observers`].
 pub const OBSERVERS_ATTRIBUTE: &str = "rowhouse.observers";
 
-/// Sees each change of a table's rows before it is committed.
+/// Sees each change to a table's rows before it is committed.
 ///
 /// For each row that a log record changes, the store calls [`Observer::row_changes`], however many
-/// mutations of the record change it, and holds the row's lock meanwhile. It calls it again if the
+/// mutations in the record change it, and holds the row's lock meanwhile. It calls it again if the
 /// commit is attempted again, and a commit may still fail after the call: the function must have no
-/// effects of its own. It may read, but not write, the store: it adds mutations to the record
-/// instead. Nor may it flush or compact the table: that waits until the change is committed.
+/// side effects. It may read, but not write, the store: it adds mutations to the record instead.
+/// Nor may it flush or compact the table: that waits until the change is committed.
 ///
 /// A row of an observed table changes only by writes and where cells expire: flushes and
 /// compactions keep the cells that a later delete or expiry would uncover. Cells that expire are
 /// not reported: they are gone without a write. Nor are changes that do not
 /// go row by row, such as bulk loads; [`Observer::table_changes`] reports those.
 ///
-/// A table may name its observers ([`with_observers`]). A process refuses its writes, bulk loads,
-/// truncations and restores until it has registered an observer of each name; reads, alterations
-/// and the drop of the table go on.
+/// A table may name observers ([`with_observers`]). A process refuses writes, bulk loads,
+/// truncations and restores of the table until it has registered an observer for each name; reads,
+/// alterations and dropping the table go on.
 pub trait Observer: Send + Sync {
     /// Returns the name by which tables ask for the observer; empty if none does.
     fn name(&self) -> &str {
         ""
     }
 
-    /// Returns the columns that [`RowChange::before`] and [`RowChange::after`] contain. A change
-    /// of other columns is reported, too.
+    /// Returns the columns that [`RowChange::before`] and [`RowChange::after`] contain. A change to
+    /// other columns is reported, too.
     fn columns(&self) -> Columns;
 
-    /// Called before a change of one row is committed.
+    /// Called before a change to one row is committed.
     ///
     /// # Errors
-    /// An error refuses the change: its caller gets the error, and nothing of the change is
-    /// written. Independent mutations of a batch that share a log record are refused together.
+    /// An error refuses the change: the caller gets the error, and no part is written. Independent
+    /// mutations in a batch that share a log record are refused together.
     fn row_changes(&self, change: &RowChange, additions: &mut Additions) -> Result<()>;
 
-    /// Called after a change that does not go row by row, without any lock of the store. Other
+    /// Called after a change that does not go row by row, while the store holds no lock. Other
     /// writers may already have written to the changed table.
     fn table_changes(&self, table: &TableName, change: TableChange) {
         let _ = (table, change);
     }
 }
 
-/// The change of one row.
+/// The change to one row.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RowChange {
@@ -67,31 +67,31 @@ pub struct RowChange {
     pub after: Row,
 }
 
-/// A change of a table that does not go row by row.
+/// A change to a table that does not go row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableChange {
     /// HFiles were loaded.
     Loaded,
-    /// All rows, or all rows of one region, were removed.
+    /// All rows, or all rows in one region, were removed.
     Truncated,
-    /// The table was dropped. Its observers are gone, too.
+    /// The table was dropped. The observers are gone, too.
     Dropped,
     /// The descriptor was replaced.
     Altered,
-    /// The rows were replaced by those of a snapshot, or of a table that took its place.
+    /// The rows were replaced by a snapshot's rows, or by a table that took this table's place.
     Restored,
 }
 
 /// The mutations that observers add to a record.
 #[derive(Default)]
 pub struct Additions {
-    /// Each with its table, an `Arc<Table>`: tables know their regions, and these the observers, so
+    /// Each with the table, an `Arc<Table>`: tables know their regions, and these the observers, so
     /// the type cannot be named here. Only `write/observe.rs` uses this field.
     pub(crate) mutations: Vec<(Arc<dyn Any + Send + Sync>, Mutation)>,
 }
 
-/// What each table has of observers.
+/// The observers that each table has.
 pub(crate) type ObserversByTable = HashMap<TableName, TableObservers>;
 
 /// The observers of a table.
@@ -102,7 +102,7 @@ pub(crate) struct TableObservers {
     named: Result<Vec<String>>,
 }
 
-/// The observers of a store's tables. While there are none, a write pays for one load.
+/// The observers on a store's tables. While there are none, a write pays for one load.
 #[derive(Default)]
 pub(crate) struct Observers {
     by_table: ArcSwapOption<ObserversByTable>,
@@ -110,7 +110,7 @@ pub(crate) struct Observers {
     noted: Mutex<Vec<Noted>>,
 }
 
-/// A change of a table that its observers are to be told of.
+/// A change to a table that the table's observers are to be notified about.
 pub(crate) struct Noted {
     table: TableName,
     change: TableChange,
@@ -131,7 +131,7 @@ impl Default for TableObservers {
 }
 
 impl TableObservers {
-    /// The observers of this process.
+    /// The observers in this process.
     pub(crate) fn registered(&self) -> &[Arc<dyn Observer>] {
         &self.registered
     }
@@ -173,7 +173,7 @@ impl Observers {
         self.change(HashMap::clear);
     }
 
-    /// Notes which observers the descriptors of all tables name.
+    /// Notes which observers the table descriptors name.
     pub(crate) fn note_named<'t>(&self, tables: impl Iterator<Item = &'t TableDescriptor>) {
         let named = tables.filter(|table| table.attributes.contains_key(ATTRIBUTE));
         let mut named: HashMap<_, _> =
@@ -192,7 +192,7 @@ impl Observers {
         });
     }
 
-    /// Returns the observers of all tables; `None` while there are none.
+    /// Returns the observers for all tables; `None` while there are none.
     #[inline]
     pub(crate) fn by_table(&self) -> Option<Arc<ObserversByTable>> {
         let by_table = self.by_table.load();
@@ -214,8 +214,8 @@ impl Observers {
         observers.map_or(Ok(()), |observers| observers.check(table))
     }
 
-    /// Notes a change of a table, to be told once the locks of the change are released. The
-    /// observers of a dropped table are removed at once: a table of the same name may follow.
+    /// Notes a change to a table, to be reported once the locks for the change are released. A
+    /// dropped table's observers are removed at once: a table with the same name may follow.
     pub(crate) fn note(&self, table: &TableName, change: TableChange) {
         let Some(by_table) = self.by_table() else { return };
         let Some(observers) = by_table.get(table) else { return };
@@ -240,7 +240,7 @@ impl Observers {
     }
 }
 
-/// Returns the names of the observers without which a table cannot be written.
+/// Returns the observer names without which a table cannot be written.
 ///
 /// ```
 /// use rowhouse_model::{TableDescriptor, TableName};
@@ -254,7 +254,8 @@ impl Observers {
 /// ```
 ///
 /// # Errors
-/// `InvalidRequest` for another form than `1 NAME, NAME`; `Unsupported` for one of a newer version.
+/// `InvalidRequest` for a form other than `1 NAME, NAME`; `Unsupported` for a form from a newer
+/// version.
 pub fn named_observers(table: &TableDescriptor) -> Result<Vec<String>> {
     let Some(stored) = table.attributes.get(ATTRIBUTE) else { return Ok(Vec::new()) };
     let stored = String::from_utf8_lossy(stored);
@@ -270,7 +271,7 @@ pub fn named_observers(table: &TableDescriptor) -> Result<Vec<String>> {
     }
 }
 
-/// Returns a table that can be written only by processes which have registered an observer of each
+/// Returns a table that can be written only by processes which have registered an observer for each
 /// of these names; without names, by all.
 ///
 /// # Errors
@@ -300,5 +301,5 @@ fn checked_name(name: &str) -> Result<String> {
 }
 
 const ATTRIBUTE: &[u8] = OBSERVERS_ATTRIBUTE.as_bytes();
-/// The version of the form in which names are stored.
+/// The version number for the form in which names are stored.
 const VERSION: &str = "1";

@@ -10,11 +10,11 @@ use crate::key_formatter::KeyFormatter;
 
 /// HBase's `hbase.hregion.max.filesize`, for tables without MAX_FILESIZE.
 const REGION_BYTES_MAX: u64 = 10 << 30;
-/// The maximum number of rows of a store that are logged and remembered. Further rows are not
+/// The maximum number of rows per store that are logged and remembered. Further rows are not
 /// logged.
 const LOGGED_MAX: usize = 1024;
 
-/// The size above which a row of a table is logged.
+/// The size above which a table's row is logged.
 pub(crate) struct RowLimit {
     table: TableName,
     pub(crate) keys: KeyFormatter,
@@ -22,7 +22,7 @@ pub(crate) struct RowLimit {
 }
 
 impl RowLimit {
-    /// Returns the limit of a table: its MAX_FILESIZE, or HBase's default if it declares none.
+    /// Returns a table's limit: its MAX_FILESIZE, or HBase's default if it declares none.
     pub(crate) fn of(table: &TableDescriptor) -> Self {
         Self {
             table: table.name().clone(),
@@ -32,12 +32,12 @@ impl RowLimit {
     }
 }
 
-/// The rows of a store that were logged since it was opened.
+/// The rows in a store that were logged since it was opened.
 #[derive(Default)]
 pub(crate) struct OversizedRowLog(Mutex<BTreeSet<Bytes>>);
 
 impl OversizedRowLog {
-    /// Logs a row of which a file of this store has `len` bytes, unless it was logged before.
+    /// Logs a row for which a file in this store has `len` bytes, unless it was logged before.
     pub(crate) fn log(&self, limit: &RowLimit, region: u64, family: &[u8], row: &[u8], len: u64) {
         {
             let mut logged = self.0.lock();
@@ -65,8 +65,8 @@ pub(crate) struct RowMeter {
 }
 
 impl RowMeter {
-    /// Counts the next cell. Returns the row before it, with its bytes, if that row ends here and
-    /// is too large.
+    /// Counts the next cell. Returns the row before it, with the row's bytes, if that row ends here
+    /// and is too large.
     pub(crate) fn count(&mut self, cell: &CellRef<'_>, limit: &RowLimit) -> Option<(Vec<u8>, u64)> {
         let len = key_value_len(cell);
         if self.row == cell.key.row {
@@ -86,9 +86,9 @@ impl RowMeter {
     }
 }
 
-/// Returns the bytes of a cell as a KeyValue, as in a file without encoding and compression.
+/// Returns a cell's bytes as a KeyValue, as in a file without encoding and compression.
 fn key_value_len(cell: &CellRef<'_>) -> u64 {
-    // The lengths of key, value, row and family, the timestamp and the kind.
+    // The key, value, row and family lengths, the timestamp and the kind.
     let fixed = 8 + 2 + 1 + 8 + 1;
     let tags = if cell.tags.is_empty() { 0 } else { 2 + cell.tags.len() };
     let key = cell.key.row.len() + cell.key.family.len() + cell.key.qualifier.len();
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::{CompactionKind, Store};
 
-    /// Collects the warnings of this thread as lines.
+    /// Collects this thread's warnings as lines.
     #[derive(Clone, Default)]
     struct Warnings(Arc<Mutex<Vec<String>>>);
 

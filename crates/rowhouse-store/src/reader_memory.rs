@@ -1,9 +1,10 @@
-//! Counts and bounds the memory of flushed memstores that readers still hold.
+//! Counts and bounds the memory in flushed memstores that readers still hold.
 //!
 //! A flush frees memory for writers, but a memstore that a reader holds stays in memory. The flush
-//! moves its bytes from [`Memory`] to [`ReaderMemory`]; they are subtracted there when the memstore
-//! is dropped. Above the bound, readers release memstores, the oldest reader first: they continue
-//! in the files if these show the same cells, else they end with an error (decision 0062).
+//! moves the memstore's bytes from [`Memory`] to [`ReaderMemory`]; they are subtracted there when
+//! the memstore is dropped. Above the bound, readers release memstores, the oldest reader first:
+//! they continue in the files if these show the same cells, else they end with an error (decision
+//! 0062).
 //!
 //! [`Memory`]: crate::engine::Memory
 
@@ -15,14 +16,15 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind};
 
-/// Number of lists of readers. Several keep short scans on many cores from waiting for each other.
+/// How many reader lists there are. Several keep short scans on many cores from waiting for each
+/// other.
 const SHARDS: usize = 16;
 
 /// A reader that may hold memstores between two calls.
 pub(crate) trait MemoryHolder: Send + Sync {
-    /// Continues in the files of flushed memstores and drops these. With `over`, a reader that
-    /// cannot continue ends and drops them too. A reader inside a call does this at its next check
-    /// of the clock.
+    /// Continues in the files that replace flushed memstores and drops these memstores. With
+    /// `over`, a reader that cannot continue ends and drops them too. A reader inside a call does
+    /// this at the next clock check.
     fn release_memory(&self, over: Option<Over>);
 }
 
@@ -34,7 +36,7 @@ pub(crate) struct Over {
 }
 
 impl Over {
-    /// Returns the error of every later use of `reader`.
+    /// Returns the error for every later use of `reader`.
     pub(crate) fn error(self, kind: ErrorKind, reader: &str) -> Error {
         let Self { bytes, bytes_max } = self;
         Error::new(
@@ -47,7 +49,7 @@ impl Over {
     }
 }
 
-/// The bytes of flushed memstores that readers hold, and the registered readers.
+/// The bytes in flushed memstores that readers hold, and the registered readers.
 pub(crate) struct ReaderMemory {
     bytes: AtomicU64,
     bytes_max: u64,
@@ -75,7 +77,7 @@ impl ReaderMemory {
         }
     }
 
-    /// Returns the bytes of flushed memstores that are still in memory.
+    /// Returns the bytes in flushed memstores that are still in memory.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Acquire)
     }
@@ -92,7 +94,7 @@ impl ReaderMemory {
     }
 
     /// Registers a reader at `sequence` until the returned guard is dropped. Flushes that begin
-    /// later keep the cells it sees, and it is asked to release memstores when memory is short.
+    /// later keep the cells it sees, and it is called to release memstores when memory is short.
     pub(crate) fn register<H: MemoryHolder + 'static>(
         self: &Arc<Self>,
         sequence: u64,

@@ -1,9 +1,9 @@
 //! Requests to tables since the store was opened: counters that never fall.
 //!
-//! A region counts its own requests, and begins at 0: after a split, a merge, a truncation, a
-//! restored snapshot or a promoted index the regions of a table are others. The totals hold the
-//! counts of the former regions too, which their scanners may still add to. Nothing is added to a
-//! request: a total is summed when it is read.
+//! A region counts the requests it receives, and begins at 0: after a split, a merge, a truncation,
+//! a restored snapshot or a promoted index a table has other regions. The totals hold the former
+//! regions' counts too, which their scanners may still add to. Nothing is added to a request: a
+//! total is summed when it is read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use crate::read::RegionCounts;
 use crate::region::RegionRequests;
 use crate::table::Table;
 
-/// Requests to the tables of a store since it was opened. No count falls while the store is open,
-/// except that a table that is dropped and created again begins at 0.
+/// Requests to a store's tables since it was opened. No count falls while the store is open, except
+/// that a table that is dropped and created again begins at 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreRequests {
-    /// Those of each table, by name.
+    /// The requests to each table, by name.
     pub tables: BTreeMap<TableName, RegionRequests>,
-    /// Those of all tables, also of dropped ones.
+    /// The requests to all tables, also to dropped ones.
     pub all: RegionRequests,
 }
 
-/// The counts of which [`StoreRequests`] are the sums.
+/// The counts that [`StoreRequests`] sums.
 #[derive(Default)]
 pub(crate) struct RequestTotals {
     known: Mutex<Known>,
@@ -35,21 +35,22 @@ pub(crate) struct RequestTotals {
 #[derive(Default)]
 struct Known {
     tables: BTreeMap<TableName, Counted>,
-    /// Those of tables that are gone.
+    /// The counts for tables that are gone.
     dropped: Counted,
 }
 
-/// The counts of regions, present and former ones.
+/// The counts from regions, present and former ones.
 #[derive(Default)]
 struct Counted {
     /// The sum of the counts that nothing adds to any more.
     ended: RegionRequests,
-    /// By address, so that a region counts once however often its table changes.
+    /// By address, so that a region counts once however often the table changes.
     counts: HashMap<usize, Arc<RegionCounts>>,
 }
 
 impl RequestTotals {
-    /// Notes a change of the tables of the store. A table goes on where the one of its name was.
+    /// Notes a change to the store's tables. A table goes on where the table with the same name
+    /// was.
     pub(crate) fn note(
         &self,
         before: &BTreeMap<TableName, Arc<Table>>,

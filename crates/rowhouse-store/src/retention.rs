@@ -1,4 +1,4 @@
-//! How long a family keeps its cells: versions, TTL and deleted cells.
+//! How long a family retains cells: versions, TTL and deleted cells.
 
 use rowhouse_model::{FamilyDescriptor, KeepDeletedCells, TimeRange};
 
@@ -28,14 +28,14 @@ impl From<&FamilyDescriptor> for Retention {
 }
 
 impl Retention {
-    /// Whether reads can return older versions of a cell.
+    /// Whether reads can return older cell versions.
     pub(crate) fn has_versions(&self) -> bool {
         self.versions_max > 1
     }
 
-    /// Whether a read of these times that shows no markers sees none of the cells that a flush
-    /// drops under the `declared` retention. False if the retention has changed, and if the time
-    /// range excludes newer versions and so uncovers older ones.
+    /// True if a read over these times that shows no markers sees no cell that a flush drops under
+    /// the `declared` retention. False if the retention has changed, and if the time range excludes
+    /// newer versions and so uncovers older ones.
     pub(crate) fn hides_dropped(&self, declared: &Self, time_range: &TimeRange) -> bool {
         self == declared && time_range.max().is_latest()
     }
@@ -46,13 +46,13 @@ impl Retention {
         self.ttl_millis.map_or(i64::MIN, |ttl| now_millis.saturating_sub(ttl))
     }
 
-    /// Returns the milliseconds after its timestamp for which the newest version of a column is
+    /// Returns for how many milliseconds after its timestamp the newest version in a column is
     /// visible; `None` if it does not expire.
     pub(crate) fn expires_after_millis(&self) -> Option<i64> {
         self.ttl_millis.filter(|_| self.versions_min == 0)
     }
 
-    /// Whether a read of a time range needs the cells outside of it as well: where deletes cover by
+    /// True if a read of a time range needs the cells outside it as well: where deletes cover by
     /// sequence, newer versions decide which older ones were ever visible.
     pub(crate) fn needs_all_times(&self) -> bool {
         self.by_sequence

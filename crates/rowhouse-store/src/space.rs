@@ -9,7 +9,7 @@ use crate::disk::Disk;
 /// The maximum bytes written before the file system is queried again.
 const UNCHECKED_BYTES_MAX: u64 = 16 << 20;
 
-/// The eventual effect of a write on disk space.
+/// How a write eventually affects disk space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     /// It takes space.
@@ -45,7 +45,7 @@ impl Space {
         if self.unseen_bytes.load(Ordering::Relaxed) > 0 {
             return Ok(());
         }
-        // A file system that returns no number counts as one with space; its writes fail when it is
+        // A file system that returns no number counts as one with space; writes fail when it is
         // full.
         let available = disk.available_bytes().unwrap_or(u64::MAX);
         let reserve = match need {

@@ -1,4 +1,4 @@
-//! Counts the contents of a store's files and of its log, cell by cell, without opening the store.
+//! Counts what a store's files and log contain, cell by cell, without opening the store.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -26,23 +26,23 @@ use crate::wal::{self, LogScan};
 pub struct StoreStats {
     /// The tables, by name.
     pub tables: Vec<TableStats>,
-    /// Commits in the log. Cells of theirs may be in files already.
+    /// Commits in the log. Their cells may be in files already.
     pub log_records: u64,
-    /// Bytes of the log.
+    /// Log bytes.
     pub log_bytes: u64,
     /// Files that an open moved to `aside/`.
     pub aside_files: u64,
-    /// Bytes of these files.
+    /// Bytes in these files.
     pub aside_bytes: u64,
 }
 
-/// The contents of a table: of its files, and what is in the log only.
+/// What a table contains: in its files, and what is in the log only.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TableStats {
-    /// Its declaration.
+    /// The declaration.
     pub descriptor: TableDescriptor,
-    /// Its regions, in the order of their rows.
+    /// The regions, in row order.
     pub regions: Vec<RegionStats>,
     /// The largest rows, largest first: at most [`LARGEST_ROWS`].
     pub largest_rows: Vec<RowSize>,
@@ -50,54 +50,54 @@ pub struct TableStats {
     pub sample: Vec<Bytes>,
 }
 
-/// The contents of a region.
+/// What a region contains.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RegionStats {
     /// The region.
     pub info: RegionInfo,
-    /// Its families, by name.
+    /// The families, by name.
     pub families: Vec<FamilyStats>,
 }
 
-/// The contents of one family of a region. Bytes are those of cells before compression, unless
-/// stated otherwise.
+/// What one family in a region contains. Bytes are cell bytes before compression, unless stated
+/// otherwise.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct FamilyStats {
-    /// Its name.
+    /// The name.
     pub name: Bytes,
-    /// The number of files. A file shared by several regions is counted with each of them.
+    /// How many files there are. A file shared by several regions is counted with each region.
     pub files: u64,
-    /// Bytes of these files on disk.
+    /// Bytes in these files on disk.
     pub file_bytes: u64,
-    /// Bytes of their indexes, before compression.
+    /// Bytes in their indexes, before compression.
     pub index_bytes: u64,
-    /// Bytes of their blooms.
+    /// Bytes in their blooms.
     pub bloom_bytes: u64,
     /// The number of rows.
     pub rows: u64,
-    /// Cells of the region's rows, in files and in the log.
+    /// Cells in the region's rows, in files and in the log.
     pub cells: u64,
     /// The cells among them that are in the log only.
     pub log_cells: u64,
     /// Delete markers among these cells.
     pub markers: u64,
-    /// Cells that follow a newer cell of the same column.
+    /// Cells that follow a newer cell in the same column.
     pub older_versions: u64,
-    /// Bytes of keys: row, family, qualifier, timestamp, kind, and their lengths.
+    /// Key bytes: row, family, qualifier, timestamp, kind, and their lengths.
     pub key_bytes: u64,
-    /// Bytes of rows among the key bytes.
+    /// Row bytes among the key bytes.
     pub row_bytes: u64,
-    /// Bytes of values.
+    /// Value bytes.
     pub value_bytes: u64,
-    /// Bytes of tags.
+    /// Tag bytes.
     pub tag_bytes: u64,
-    /// Bytes of rows, families and qualifiers repeated from the key before: the bytes that a data
-    /// block encoding saves.
+    /// Row, family and qualifier bytes repeated from the key before: the bytes that a data block
+    /// encoding saves.
     pub repeated_bytes: u64,
-    /// Bytes that keys would save with a family name of one letter and qualifiers of two. Only
-    /// qualifiers that are names count; those that the table declares as templates are data.
+    /// Bytes that keys would save with a one-letter family name and two-letter qualifiers. Only
+    /// qualifiers that are names count; qualifiers that the table declares as templates are data.
     pub name_bytes: u64,
 }
 
@@ -105,15 +105,15 @@ pub struct FamilyStats {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct RowSize {
-    /// Bytes of its cells, all versions and markers, in all families.
+    /// Bytes in the row's cells, all versions and markers, in all families.
     pub bytes: u64,
-    /// The number of its cells.
+    /// The number of cells in the row.
     pub cells: u64,
     /// The row.
     pub row: Bytes,
 }
 
-/// The maximum number of sampled rows of a table.
+/// The maximum number of sampled rows per table.
 pub const SAMPLE_ROWS: usize = 1_000;
 
 /// The number of largest rows reported for a table.
@@ -123,7 +123,7 @@ pub const LARGEST_ROWS: usize = 10;
 /// cells that are in the log only are held in memory, as when the store is opened.
 ///
 /// # Errors
-/// A directory that holds no store, is in use, or is of another version; `TableNotFound`; `Io` and
+/// A directory that holds no store, is in use, or has another version; `TableNotFound`; `Io` and
 /// `Corruption` for failed reads.
 pub fn stats(
     dir: impl AsRef<Path>,
@@ -178,7 +178,7 @@ pub fn stats(
     Ok(stats)
 }
 
-/// Returns the cells of regions that are in the log only, in their order.
+/// Returns the regions' cells that are in the log only, in their order.
 fn logged_cells(
     disk: &RealDisk,
     boot_id: [u8; 16],
@@ -208,7 +208,7 @@ fn bytes_of(region: &RegionState) -> u64 {
     files.map(|meta| meta.len).sum()
 }
 
-/// Counts the cells of a region, with those that are in the log only. Reads all families side by
+/// Counts a region's cells, with the cells that are in the log only. Reads all families side by
 /// side, so that a row's cells come together.
 fn region_stats(
     dir: &Path,
@@ -319,7 +319,7 @@ impl FamilyStats {
 struct Counted<'c> {
     stats: FamilyStats,
     columns: Option<&'c ColumnSchema>,
-    /// Row and qualifier of the cell before; empty before the first cell.
+    /// The previous cell's row and qualifier; empty before the first cell.
     row: Vec<u8>,
     qualifier: Vec<u8>,
 }
@@ -387,8 +387,8 @@ impl Largest {
     }
 }
 
-/// A sample of rows: every row at first, every second once there are too many, then every fourth,
-/// and so on.
+/// A row sample: every row at first, every second once there are too many, then every fourth, and
+/// so on.
 struct Sample {
     rows: Vec<Bytes>,
     step: u64,
@@ -489,11 +489,11 @@ mod tests {
         let [first, second] = &table.regions[..] else { panic!("two regions") };
         let [a, long] = &first.families[..] else { panic!("two families") };
         assert_eq!((a.files, a.rows, a.cells, a.older_versions, a.markers), (2, 1, 2, 1, 0));
-        // Row, family, qualifier, and twelve bytes of lengths, timestamp and kind.
+        // Row, family, qualifier, and twelve bytes for lengths, timestamp and kind.
         assert_eq!((a.key_bytes, a.value_bytes), (2 * (3 + 1 + 1 + 12), 3 + 6));
         assert_eq!((a.repeated_bytes, a.name_bytes), (3 + 1 + 1, 0));
         assert_eq!((long.files, long.rows, long.cells), (1, 1, 2));
-        // Three letters of the family twice, five of `subject`; the other qualifier is data.
+        // The family's three letters twice, five in `subject`; the other qualifier is data.
         assert_eq!(long.name_bytes, 2 * 3 + 5);
         let a = &second.families[0];
         assert_eq!((a.rows, a.cells, a.markers, a.older_versions), (2, 4, 1, 2));

@@ -20,7 +20,7 @@ impl Store {
     }
 
     /// Returns the current `hbase:meta`: every table and region, each region with the name that
-    /// `server` returns for the number of its region server. Regions of system tables are on
+    /// `server` returns for the region's server number. System table regions are on
     /// `system_server`.
     pub fn meta(
         &self,
@@ -74,8 +74,8 @@ impl Store {
         Ok(self.system_table(table)?.get(get))
     }
 
-    /// Reads the rows of a generated table, in its order, which in `hbase:meta` is not byte order.
-    /// Scans in both directions.
+    /// Reads the rows of a generated table, in table order, which in `hbase:meta` is not byte
+    /// order. Scans in both directions.
     ///
     /// # Errors
     /// `TableNotFound` for any other table.

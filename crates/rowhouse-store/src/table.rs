@@ -25,13 +25,13 @@ pub struct Table {
     indexes: Result<Option<IndexSchema>>,
     /// By start key; together they cover every row exactly once.
     regions: Vec<Arc<Region>>,
-    /// Shared between all versions of a table's entry in the catalog, so it survives an alteration.
+    /// Shared between all versions of a table's catalog entry, so it survives an alteration.
     disabled: Arc<AtomicBool>,
-    /// Held while indexes of the table are built or repaired, shared likewise. Taken before the
-    /// lock of changes of tables.
+    /// Held while indexes on the table are built or repaired, shared likewise. Taken before the
+    /// lock for table changes.
     pub(crate) reindexing: Arc<Mutex<()>>,
-    /// Of a copy: the number of puts to rows of the base table that have no copy, because their
-    /// keys do not fit the template. Counted before they are committed; shared likewise.
+    /// For a copy: how many puts went to base table rows that have no copy, because their keys do
+    /// not fit the template. Counted before they are committed; shared likewise.
     pub(crate) misfits_written: Arc<AtomicU64>,
 }
 
@@ -50,7 +50,7 @@ impl Table {
         Self { id, descriptor, indexes, regions, disabled, reindexing, misfits_written }
     }
 
-    /// Returns the table as the next version of another one with its id.
+    /// Returns the table as the next version of another one with the same id.
     pub(crate) fn succeeding(self, before: &Self) -> Self {
         Self { reindexing: Arc::clone(&before.reindexing), ..self }
     }
@@ -64,7 +64,7 @@ impl Table {
         Self { id: self.id, descriptor, indexes, regions, disabled, reindexing, misfits_written }
     }
 
-    /// Returns the number of the table in its store. It stays while the table is altered; a table
+    /// Returns the number of the table in the store. It stays while the table is altered; a table
     /// that is dropped and created again has another one.
     pub fn id(&self) -> u64 {
         self.id
@@ -107,7 +107,7 @@ impl Table {
         &self.regions
     }
 
-    /// Returns whether the table is enabled.
+    /// Returns the table's state: enabled or disabled.
     pub fn state(&self) -> TableState {
         if self.disabled.load(Ordering::Acquire) {
             TableState::Disabled
@@ -116,10 +116,11 @@ impl Table {
         }
     }
 
-    /// Returns whether the table was dropped, or replaced by a new one of its name. Reads of it may
-    /// find nothing then.
+    /// Returns true if the table was dropped, or replaced by a new one with the same name. Reads on
+    /// it may find nothing then.
     pub fn is_dropped(&self) -> bool {
-        // While a region is being replaced, its families are dropped and it leads nowhere yet.
+        // While a region is being replaced, the region's families are dropped and it leads nowhere
+        // yet.
         let _latch = self.region_of(b"").engine().freeze_latch.read();
         self.region_of(b"").families().iter().any(|family| family.is_dropped())
     }
@@ -163,7 +164,7 @@ impl Table {
         found
     }
 
-    /// Returns the bytes of its files and memstores.
+    /// Returns the bytes in the table's files and memstores.
     pub(crate) fn stored_bytes(&self) -> u64 {
         let families = self.regions_now().into_iter().flat_map(|region| region.families());
         families.map(|family| family.file_bytes() + family.memstore_bytes()).sum()
@@ -186,7 +187,7 @@ impl Table {
         }
     }
 
-    /// Runs `act` with the region that holds `row`, and retries with its replacement if the region
+    /// Runs `act` with the region that holds `row`, and retries with the replacement if the region
     /// was replaced meanwhile.
     #[inline]
     pub(crate) fn at<'t, T>(
@@ -218,8 +219,8 @@ impl Table {
         self.at(row, |region| self.check_layout(region).and_then(|()| act(region)))
     }
 
-    /// Checks that a region to which this table leads is still one of the table of its name. If an
-    /// index was promoted, the rows of this table have become those of the index; keys of the old
+    /// Checks that a region to which this table leads still belongs to the table with this name. If
+    /// an index was promoted, the rows of this table have become the index's rows; keys in the old
     /// layout must not be written to it. If the table replaced another one, it has another name.
     ///
     /// # Errors
@@ -249,10 +250,10 @@ impl Table {
     }
 
     /// Returns the requests to the table between two times, in milliseconds since 1970, by time and
-    /// key range, and its hottest rows at present. It is empty if
+    /// key range, and the hottest rows at present. It is empty if
     /// [`Settings::heat`](crate::Settings::heat) is off. Columns go back a week, the older the
-    /// coarser, also those of earlier opens of the store; a crash loses the last ten minutes. The
-    /// first call reads them from the disk.
+    /// coarser, also from earlier opens of the store; a crash loses the last ten minutes. The first
+    /// call reads them from the disk.
     pub fn heat(&self, from_millis: i64, to_millis: i64) -> HeatReport {
         let region = self.region_of(b"");
         let Some(heat) = region.heat() else { return HeatReport::default() };
@@ -260,7 +261,7 @@ impl Table {
         engine.heat.report(&*engine.disk, heat, from_millis, to_millis)
     }
 
-    /// Reports for every stored cell of a column why a get shows or hides it.
+    /// Reports for every stored cell in a column why a get shows or hides it.
     ///
     /// # Errors
     /// As [`Region::explain_cell`]; `TableNotEnabled`.
@@ -371,7 +372,7 @@ impl Table {
         self.each_region(|region| region.compact_family(family, kind))
     }
 
-    /// Runs `act` with each region in order of start keys, following splits and merges that happen
+    /// Runs `act` with each region in start key order, following splits and merges that happen
     /// meanwhile.
     fn each_region(&self, act: impl Fn(&Region) -> Result<()>) -> Result<()> {
         let mut next = Some(Bytes::new());
@@ -409,11 +410,11 @@ pub struct TableScanner {
     current: Option<RegionScanner>,
     /// The current region has returned a row.
     region_gave_rows: bool,
-    /// Its user has begun a call.
+    /// The user has begun a call.
     in_call: bool,
-    /// Its rows count as read.
+    /// The rows count as read.
     is_counted: bool,
-    /// Measures the call that its user has begun, if the read point has a trace.
+    /// Measures the call that the user has begun, if the read point has a trace.
     timer: Option<CallTimer>,
 }
 
@@ -444,7 +445,7 @@ impl TableScanner {
         Some(trace.table(self.table.name()))
     }
 
-    /// Returns the next row, or its next part if the scan has a batch; `None` after the last.
+    /// Returns the next row, or the next part if the scan has a batch; `None` after the last.
     ///
     /// # Errors
     /// As [`RegionScanner::next`].
@@ -523,7 +524,7 @@ fn reaches_up_to(range: &RowRange, bound: &[u8]) -> bool {
     reaches && (bound.is_empty() || range.start[..] < *bound)
 }
 
-/// Returns the part of `range` that remains after `opened`, which lies at one of its ends.
+/// Returns the part of `range` that remains after `opened`, which lies at either end.
 fn rest(range: RowRange, opened: &RowRange, reversed: bool) -> Option<RowRange> {
     let rest = match reversed {
         true if opened.start.is_empty() => return None,
@@ -534,7 +535,7 @@ fn rest(range: RowRange, opened: &RowRange, reversed: bool) -> Option<RowRange> 
     (!rest.is_empty()).then_some(rest)
 }
 
-/// Gives the regions of a table one heat: that of its regions so far, or a new one.
+/// Gives a table's regions one heat: the one its regions had so far, or a new one.
 fn share_heat(regions: &[Arc<Region>], before: &[Arc<Region>]) {
     let Some(first) = regions.first() else { return };
     let heat = before.iter().chain(regions).find_map(|region| region.heat()).cloned();

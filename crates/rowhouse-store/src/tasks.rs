@@ -1,4 +1,4 @@
-//! The store's running tasks: flushes, compactions, splits and merges of regions.
+//! The store's running tasks: flushes, compactions, region splits and merges.
 
 use std::collections::BTreeMap;
 

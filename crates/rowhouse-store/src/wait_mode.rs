@@ -20,7 +20,7 @@ pub enum NonBlocking<T> {
 }
 
 impl<T> NonBlocking<T> {
-    /// Maps the result of a completed operation.
+    /// Maps a completed operation's result.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> NonBlocking<U> {
         match self {
             Self::Done(done) => NonBlocking::Done(map(done)),

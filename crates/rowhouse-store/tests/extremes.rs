@@ -47,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Returns whether slow tests run.
+/// Returns true if slow tests run.
 fn takes_its_time() -> bool {
     let asked = std::env::var_os("ROWHOUSE_LARGE").is_some();
     if !asked {
@@ -185,7 +185,7 @@ fn columns_that_are_not_there_take_no_bytes() {
     };
     let alone = bytes(&["f"]);
     let beside = bytes(&["e", "f", "g"]);
-    // The metadata of the files includes the name of the family.
+    // The file metadata includes the family name.
     assert!(beside.0 == 1 && beside.1.abs_diff(alone.1) < 100, "{beside:?} {alone:?}");
     let per_row = alone.1 / 2000;
     // Lengths 8, row 2 + 5, family 1 + 1, qualifier 4, timestamp 8, kind 1, value 5, sequence
@@ -225,8 +225,8 @@ fn a_row_of_a_million_columns_is_read_in_parts_of_bounded_memory() {
         assert_eq!(seen, columns);
         let most = MOST.load(Ordering::Relaxed).saturating_sub(before);
         println!("{columns} columns, {file_bytes} bytes of files, {most} bytes in use at most");
-        // Skipped if other tests of this process run at the same time. The block cache takes a
-        // megabyte of it.
+        // Skipped if other tests in this process run at the same time. The block cache takes one
+        // megabyte of this.
         assert!(!is_alone || most < 8 << 20, "{most} bytes for one row in parts");
     }
 }
@@ -298,7 +298,7 @@ fn a_large_value_is_kept(len: usize, limit: usize, compression: &'static str) {
     store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
     let table = store.table(&name).unwrap();
     table.mutate(&put("r", value.clone()).into()).unwrap();
-    // While the large value is flushed there may be no room for others, for as long as its codec
+    // While the large value is flushed there may be no room for others, for as long as the codec
     // takes.
     let beside = || table.mutate(&put("s", Bytes::from_static(b"beside it")).into());
     while let Err(error) = beside() {
@@ -440,7 +440,7 @@ fn resident_bytes() -> u64 {
     line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap_or(0) << 10
 }
 
-/// Opens a store. Returns a description of the time and memory it took.
+/// Opens a store. Returns how much time and memory that took.
 fn reopen(dir: &Path) -> (Store, String) {
     let (begun, before) = (Instant::now(), IN_USE.load(Ordering::Relaxed));
     let store = store(dir);

@@ -1,5 +1,5 @@
 //! Loads many files in a process that may have few open. The limit applies to the process, so this
-//! test has a binary of its own.
+//! test has its own binary.
 
 use rowhouse_model::{Bytes, FamilyDescriptor, Put, Scan, TableDescriptor, TableName};
 use rowhouse_store::{ExportedCells, Store, files_to_load};

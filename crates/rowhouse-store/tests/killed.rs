@@ -85,7 +85,7 @@ fn write_until_killed(dir: &Path) {
     let found = check(&store, acknowledged);
     // The test harness's own output is on this line.
     println!();
-    // Prints acknowledged batches that the previous process could not print before its kill;
+    // Prints acknowledged batches that the previous process could not print before it was killed;
     // otherwise two kills in a row could leave two such batches.
     for (writer, number) in found.into_iter().enumerate() {
         println!("wrote {writer} {number}.");
@@ -131,7 +131,7 @@ fn table(store: &Store, name: &str) -> Arc<Table> {
     store.table(&table_name(name)).unwrap()
 }
 
-/// Every seventh batch deletes; all of them count.
+/// Every seventh batch deletes; all count.
 fn is_delete(number: u64) -> bool {
     number.is_multiple_of(7)
 }
@@ -143,8 +143,7 @@ fn row(writer: usize, number: u64) -> String {
 fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation)> {
     let (a, b) = (table(store, "a"), table(store, "b"));
     let row = row(writer, number);
-    // At a timestamp of its own: a delete covers puts of the same millisecond, including later
-    // ones.
+    // At a separate timestamp: a delete covers puts in the same millisecond, including later ones.
     let at = Timestamp::from_millis(i64::try_from(number).unwrap()).unwrap();
     let mut batch: Vec<(Arc<Table>, Mutation)> = if is_delete(number) {
         let mut delete = Delete::new(row).unwrap();
@@ -163,8 +162,8 @@ fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation
     batch
 }
 
-/// Checks that of every writer exactly a prefix of its batches is there: all acknowledged ones, and
-/// possibly the one in progress. Returns the length of each prefix.
+/// Checks that for every writer exactly a prefix of its batches is there: all acknowledged ones,
+/// and possibly the one in progress. Returns how long each prefix is.
 fn check(store: &Store, acknowledged: [u64; WRITERS]) -> [u64; WRITERS] {
     let mut found = [0; WRITERS];
     for (writer, acknowledged) in acknowledged.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The options for opening a store, and the steps of opening it, in order.
+//! The options for opening a store, and the steps that open it, in order.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -105,7 +105,7 @@ impl Builder {
         self
     }
 
-    /// Refuses a directory without a store instead of making one.
+    /// Refuses a directory without a store and does not create one.
     #[must_use]
     pub fn only_existing(mut self) -> Self {
         self.only_existing = true;
@@ -141,8 +141,8 @@ impl Builder {
     ///
     /// # Errors
     /// `InUse`, with the holder, when another process has it open; `Corruption`, with file and
-    /// offset, but not for a damaged or missing file of an index, which is built anew;
-    /// `Unsupported` for a store of a newer version.
+    /// offset, but not for a damaged or missing index file, which is built anew; `Unsupported` for
+    /// a store from a newer version.
     pub fn open(self) -> Result<Store> {
         let begun = Instant::now();
         self.settings.check()?;
@@ -159,7 +159,7 @@ impl Builder {
                     Directory::hold(&self.path, state)?
                 };
                 let disk = RealDisk::new(&self.path);
-                // Another process could lock another file of this name.
+                // Another process could lock another file with this name.
                 disk.watch(directory::LOCK).map_err(|source| {
                     Error::io(format_args!("cannot open {}", directory::LOCK), source)
                 })?;
@@ -278,8 +278,8 @@ fn begin_log(
     Ok(())
 }
 
-/// Returns the number of files to keep open: `wanted`, or half of the process's limit if that is
-/// lower than `wanted`.
+/// Returns how many files to keep open: `wanted`, or half the process's limit if that is lower than
+/// `wanted`.
 pub(crate) fn open_files_max(wanted: usize) -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let limit = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
@@ -343,7 +343,7 @@ fn open_families(
                 let family =
                     FamilyStore::new(region_id, range, descriptor, policy, limit, opened_files);
                 family.change(|parts| parts.readable_from = readable_from);
-                // Flushes during the replay of the log must obey.
+                // Flushes during log replay must obey.
                 family.set_steady(indexes.as_ref().is_some_and(|of| of.are_decided_by(name)));
                 families.insert((region_id, name.clone()), Arc::new(family));
             }

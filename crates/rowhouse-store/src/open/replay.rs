@@ -16,15 +16,15 @@ use crate::manifest::{LogClosed, LogSynced, ManifestAge, ManifestState};
 use crate::store::Background;
 use crate::wal::{self, Commit, Known, LogEnd, LogScan, OpenLog};
 
-/// The maximum bytes of cells that are sorted at once.
+/// The maximum cell bytes that are sorted at once.
 const BATCH_BYTES_MAX: usize = 32 << 20;
 
-/// The number of sorted batches that make up a full memstore. A memstore that holds half a batch
-/// takes no more: inserts into a large memstore mostly wait for memory, while sorted cells are
-/// appended to a new one.
+/// How many sorted batches make up a full memstore. A memstore that holds half a batch takes no
+/// more: inserts into a large memstore mostly wait for memory, while sorted cells are appended to a
+/// new one.
 const BATCHES_PER_MEMSTORE: u64 = 2;
 
-/// The number of cells that are prefetched from memory together.
+/// How many cells are prefetched from memory together.
 const CELLS_LOOKED_AT: usize = 32;
 
 /// Replays the log into the memstores, flushing them when they fill up. One thread reads and sorts
@@ -48,7 +48,7 @@ pub(super) fn recover(
     Ok(recovered)
 }
 
-/// Returns the facts about the log that are known before it is read. `age` is that of the manifest,
+/// Returns the facts about the log that are known before it is read. `age` is the manifest's age,
 /// if it is undamaged.
 pub(crate) fn log_known(
     disk: &dyn Disk,
@@ -67,16 +67,16 @@ pub(crate) fn log_known(
     Ok(Known { boot_id, log_from, synced_sequence, closed_at, synced, first_segment, reached, age })
 }
 
-/// Collects the cells of commits that are in no file.
+/// Collects the cells from commits that are in no file.
 struct Replay<'a> {
     engine: &'a Arc<Engine>,
-    /// The state when the log was opened. Later flushes hold cells of this replay.
+    /// The state when the log was opened. Later flushes hold cells from this replay.
     state: &'a ManifestState,
     /// The newest timestamp of any cell in files or log.
     newest_millis: i64,
-    /// The regions of the tables of full-text indexes.
+    /// The regions of full-text index tables.
     searched: BTreeSet<u64>,
-    /// The newest timestamp in the queues of these regions.
+    /// The newest timestamp in these regions' queues.
     newest_queued_millis: i64,
     waiting: Batch,
 }
@@ -106,7 +106,7 @@ impl<'a> Replay<'a> {
                 .spawn_scoped(scope, insert)
                 .map_err(|source| Error::io("cannot start a thread", source))?;
             let scanned = self.read(log, |batch| {
-                // The inserting thread ended with an error of its own, which is the one returned.
+                // The inserting thread ended with an error, and that error is returned.
                 to_insert.send(batch).map_err(|_| Error::new(ErrorKind::Io, "recovery ended early"))
             });
             drop(to_insert);
@@ -123,7 +123,7 @@ impl<'a> Replay<'a> {
         self.read(log, |batch| batch.insert(engine))
     }
 
-    /// Reads the log and hands its cells to `insert` in sorted batches.
+    /// Reads the log and hands the cells to `insert` in sorted batches.
     fn read(
         &mut self,
         log: OpenLog,
@@ -140,7 +140,7 @@ impl<'a> Replay<'a> {
         Ok(scanned)
     }
 
-    /// Adds a commit. Skips cells of dropped regions and families.
+    /// Adds a commit. Skips cells in dropped regions and families.
     fn take(&mut self, commit: Commit) -> Result<()> {
         let sequence = commit.sequence;
         commit.nonces.iter().for_each(|nonce| self.engine.nonces.take(*nonce, sequence));
@@ -209,7 +209,7 @@ impl Batch {
     }
 }
 
-/// Cells of a family in log order, and their sorted order.
+/// Cells from a family in log order, and their sorted order.
 struct Cells {
     cells: Vec<Cell>,
     order: Vec<u32>,

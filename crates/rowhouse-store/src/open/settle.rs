@@ -1,5 +1,5 @@
-//! Checks the data directory at open: the required files must exist, except those of indexes, which
-//! can be built anew, and files that nothing names are removed or moved aside.
+//! Checks the data directory at open: the required files must exist, except index files, which can
+//! be built anew, and files that nothing names are removed or moved aside.
 
 use std::collections::BTreeSet;
 
@@ -26,8 +26,8 @@ pub(super) fn prepare(disk: &dyn Disk) -> Result<()> {
     prepare().map_err(|source| Error::io("cannot prepare the data directory", source))
 }
 
-/// Checks that the files that the manifest names exist, removes those that an edit removed, and
-/// moves the others aside. Returns the files of indexes that are missing.
+/// Checks that the files that the manifest names exist, removes the files that an edit removed, and
+/// moves the others aside. Returns the missing index files.
 pub(super) fn reconcile_files(
     disk: &dyn Disk,
     manifest: &Manifest,
@@ -63,7 +63,7 @@ pub(super) fn missing_file(id: u64, then: &str) -> Error {
     Error::corruption(format!("{} is in MANIFEST and does not exist{then}", file_path(id)))
 }
 
-/// Returns true if only tables of indexes name a file.
+/// Returns true if only index tables name a file.
 fn is_of_indexes(state: &ManifestState, file_id: u64) -> bool {
     let find = |name: &TableName| {
         let mut tables = state.tables.values();

@@ -1,4 +1,4 @@
-//! Counts of a region's requests, and what of them goes into the heat of its table.
+//! Request counts of a region, and the part that goes into the table's heat.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,14 +8,14 @@ use rowhouse_model::{Bytes, Cell, Columns, Row};
 use crate::family::FamilyStore;
 use crate::heat::{Load, SharedLoad, TableHeat};
 
-/// Counts of a region's requests. Its scanners add to them.
+/// A region's request counts, which the region's scanners add to.
 #[derive(Default)]
 pub(crate) struct RegionCounts {
     /// Requests; bytes only if the store keeps heat.
     all: SharedLoad,
     /// Rows not returned: a filter removed all their cells, or no cell was visible.
     filtered: AtomicU64,
-    /// That of the table; not set if the store keeps no heat.
+    /// The table's heat; not set if the store keeps no heat.
     heat: OnceLock<Arc<TableHeat>>,
 }
 
@@ -25,7 +25,7 @@ impl RegionCounts {
         self.all.get()
     }
 
-    /// Returns the number of rows that were read but not returned.
+    /// Returns how many rows were read but not returned.
     pub(crate) fn filtered(&self) -> u64 {
         self.filtered.load(Ordering::Relaxed)
     }
@@ -34,13 +34,13 @@ impl RegionCounts {
         self.heat.get()
     }
 
-    /// Sets the heat of the table, unless it is set.
+    /// Sets the table's heat, unless it is set.
     pub(crate) fn set_heat(&self, heat: &Arc<TableHeat>) {
         let _ = self.heat.set(Arc::clone(heat));
     }
 
-    /// Counts the read of a row; `row` is what it returned, if anything, and `columns` are those
-    /// that it asked for, unless it only checked a condition.
+    /// Counts a row read; `row` is the returned row, if any, and `columns` are the requested
+    /// columns, unless the read only checked a condition.
     #[inline]
     pub(crate) fn add_read(
         &self,
@@ -74,7 +74,7 @@ impl RegionCounts {
         }
     }
 
-    /// Counts mutations: for each its row, and its cells.
+    /// Counts mutations: for each the row and the cells.
     pub(crate) fn add_writes<'m>(
         &self,
         families: &[Arc<FamilyStore>],
@@ -104,7 +104,7 @@ impl RegionCounts {
     }
 }
 
-/// Returns the families of which a row has cells, by name, each with the bytes of its cells.
+/// Returns the families that have cells in a row, by name, each with the bytes of the cells.
 fn by_family(row: &Row) -> impl Iterator<Item = (&[u8], u64)> {
     let mut cells = row.cells().peekable();
     std::iter::from_fn(move || {
@@ -117,7 +117,7 @@ fn by_family(row: &Row) -> impl Iterator<Item = (&[u8], u64)> {
     })
 }
 
-/// What a scanner has read and not yet added to the counts of its region.
+/// What a scanner has read and not yet added to the region's counts.
 pub(super) struct ScanCounts {
     counts: Arc<RegionCounts>,
     /// Those that the scan reads; none if the store keeps no heat.
@@ -150,7 +150,7 @@ impl FamilyCounts {
 }
 
 impl ScanCounts {
-    /// Returns the counts for a scan of families of a region.
+    /// Returns the counts for a scan over families in a region.
     pub(super) fn new<'f>(
         counts: &Arc<RegionCounts>,
         columns: &Columns,
@@ -169,13 +169,13 @@ impl ScanCounts {
         }
     }
 
-    /// Counts a row that was returned to its end.
+    /// Counts a row that was returned completely.
     #[inline]
     pub(super) fn add_row(&mut self) {
         self.rows += 1;
     }
 
-    /// Counts the cells of a row, or of a part of one, that are returned, and their bytes.
+    /// Counts the cells that are returned for a row, or for part of one, and their bytes.
     #[inline]
     pub(super) fn add_cells(&mut self, key: &[u8], cells: &Row, bytes: u64) {
         match &mut self.families[..] {
@@ -196,7 +196,7 @@ impl ScanCounts {
         }
     }
 
-    /// Adds to the counts of the region. `filtered` is the number of all rows so far that were not
+    /// Adds to the region's counts. `filtered` is the total number so far for rows that were not
     /// returned.
     pub(super) fn flush(&mut self, filtered: u64) {
         let more = filtered - std::mem::replace(&mut self.filtered, filtered);

@@ -1,4 +1,4 @@
-//! Explains why a get shows or hides the cells of a column, using the read path's own matcher.
+//! Explains why a get shows or hides a column's cells, using the read path's own matcher.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::layout::file_path;
 use crate::memstore::MemstoreCursor;
 use crate::store_file::FileCursor;
 
-/// Returns the fate of every stored cell of the column that `get` names.
+/// Returns the fate of every stored cell in the column that `get` names.
 ///
 /// # Errors
 /// `InvalidRequest` unless the get names exactly one column and has no filter or limit.
@@ -79,7 +79,7 @@ pub(crate) fn only_column(get: &Get) -> Result<(Bytes, Bytes)> {
     }
 }
 
-/// Returns a cursor for every memstore and file that may have cells of the row.
+/// Returns a cursor for every memstore and file that may have cells in the row.
 fn sources(super_version: &SuperVersion, row: &[u8]) -> Result<Vec<(Source, CellLocation)>> {
     let start = Key::row_start(row);
     let mut sources = Vec::new();
@@ -96,7 +96,7 @@ fn sources(super_version: &SuperVersion, row: &[u8]) -> Result<Vec<(Source, Cell
     Ok(sources)
 }
 
-/// Collects the family markers of the row and the cells of the column.
+/// Collects the row's family markers and the column's cells.
 fn collect(
     source: &mut Source,
     row: &[u8],
@@ -128,7 +128,7 @@ fn collect(
     Ok(())
 }
 
-/// Determines the fates of the cells of one row, in order.
+/// Determines the fates of one row's cells, in order.
 fn judge(
     mut visible: Visible<'_>,
     family: &FamilyStore,
@@ -168,7 +168,7 @@ fn told(fate: Fate, cell: &Cell, family: &FamilyStore, versions: u32) -> CellSta
             at: at(marker.timestamp),
             sequence: marker.sequence,
         },
-        // Cells of other columns are not collected.
+        // Cells in other columns are not collected.
         Fate::TooNew | Fate::TooOld | Fate::NotAsked => CellStatus::OutsideTimeRange,
         Fate::Overwritten(sequence) => CellStatus::Overwritten { sequence },
         Fate::Surplus(version) => CellStatus::Surplus { version, versions },

@@ -1,4 +1,4 @@
-//! Reading the rows of one family: selects the memstores and files to merge.
+//! Reading one family's rows: selects the memstores and files to merge.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(crate) enum Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Whether `row`, of the first cell at or after the start, can be one of the requested rows.
+    /// True if `row`, which holds the first cell at or after the start, can be a requested row.
     fn may_hold(&self, row: &[u8]) -> bool {
         match self {
             Self::One(wanted) => *wanted == row,
@@ -61,12 +61,12 @@ impl Rows<'_> {
 }
 
 impl Query<'_> {
-    /// Returns the requested time range of the family.
+    /// Returns the time range requested for the family.
     pub(super) fn time_range_of(&self, family: &Bytes) -> TimeRange {
         self.family_time_ranges.get(family).copied().unwrap_or(self.time_range)
     }
 
-    /// Whether it sees none of the cells that a flush of the family dropped under `retention`.
+    /// True if the query sees no cell that a flush in the family dropped under `retention`.
     pub(super) fn sees_nothing_dropped(&self, family: &FamilyStore, retention: &Retention) -> bool {
         let time_range = self.time_range_of(family.name());
         !self.raw && retention.hides_dropped(&family.retention(), &time_range)
@@ -77,7 +77,7 @@ impl Query<'_> {
         if self.cache_blocks { family.caching() } else { Caching::LookOnly }
     }
 
-    /// Whether a file of the family may have versions that matter; `false` is certain.
+    /// Whether a file in the family may have versions that matter; `false` is certain.
     fn may_hold_times(&self, file: &StoreFile, family: &FamilyStore) -> bool {
         family.retention().needs_all_times()
             || file.may_hold_versions(&self.time_range_of(family.name()))
@@ -97,7 +97,7 @@ impl Query<'_> {
         }
     }
 
-    /// Whether a file of the family may have cells that matter; `false` is certain.
+    /// Whether a file in the family may have cells that matter; `false` is certain.
     pub(super) fn may_be_in(&self, file: &StoreFile, family: &FamilyStore) -> Result<bool> {
         if !self.may_hold_times(file, family) {
             return Ok(false);
@@ -130,7 +130,7 @@ pub(super) enum FirstCell {
     TooOld,
 }
 
-/// Finds the first cell of the requested rows; a reverse read starts after the last of them.
+/// Finds the first cell in the requested rows; a reverse read starts after the last requested row.
 pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> Result<FirstCell> {
     let Some(super_version) = at.super_version(family, asked)? else {
         return Ok(FirstCell::TooOld);
@@ -161,9 +161,10 @@ pub(super) fn find_in(
     Ok(if first { FirstCell::Merge(merge) } else { FirstCell::Nothing })
 }
 
-/// Selects the memstores and files that may have cells of the requested rows, at the first of them.
-// Inlined in both callers, one of which passes no trace. In a common function, what belongs to
-// traces took 9 % of a get without one that finds nothing.
+/// Selects the memstores and files that may have cells in the requested rows, at the first
+/// requested row.
+// Inlined in both callers; one passes no trace. In a common function, the trace code took 9 % in a
+// get without a trace that finds nothing.
 #[inline(always)]
 fn select_sources(
     family: &FamilyStore,
@@ -227,7 +228,7 @@ fn select_traced(
 }
 
 impl<'a> FamilyReader<'a> {
-    /// Creates a reader of the merge that [`find`] returned.
+    /// Creates a reader for the merge that [`find`] returned.
     pub(super) fn new(
         timestamps: &TimestampSource,
         family: &FamilyStore,
@@ -287,7 +288,7 @@ impl<'a> FamilyReader<'a> {
         loop {
             let rules = matcher.visible.rules();
             let can_follow = |flushed: &&Arc<FlushResult>| {
-                // Where the flush did not know of it, it may have dropped too much.
+                // If the flush did not know about it, it may have dropped too much.
                 flushed.readable_from <= merge.sequence_max()
                     && (flushed.readable_from == 0
                         || rules.sees_nothing_dropped(&flushed.retention))
@@ -327,7 +328,7 @@ impl<'a> FamilyReader<'a> {
         self.merge.memstores().next().is_some()
     }
 
-    /// Returns the bytes of its memstores that only readers hold.
+    /// Returns the bytes of this reader's memstores that only readers hold.
     pub(super) fn held_bytes(&self) -> u64 {
         self.merge.memstores().map(|memstore: &Arc<Memstore>| memstore.held_bytes()).sum()
     }
@@ -337,7 +338,7 @@ impl<'a> FamilyReader<'a> {
         self.matcher.family()
     }
 
-    /// Returns the row of the current cell; `None` after the last.
+    /// Returns the current cell's row; `None` after the last.
     pub(super) fn row(&self) -> Option<&[u8]> {
         self.merge.cell().filter(|_| !self.matcher.is_over).map(|cell| cell.key.row)
     }

@@ -17,8 +17,8 @@ use super::{Pending, ReadAt, ReadContext, ReadPoint, ReadTrace};
 use crate::cells::Cells;
 use crate::family::FamilyStore;
 
-/// Limits of a non-blocking read: bytes of returned cells (at a hundred bytes per cell, 0.2 ms),
-/// cells matched, and the time for reads that do not count cells.
+/// Limits of a non-blocking read: returned cell bytes (at a hundred bytes per cell, 0.2 ms), cells
+/// matched, and the time for reads that do not count cells.
 const BYTES_AT_ONCE_MAX: u64 = 256 << 10;
 const CELLS_AT_ONCE_MAX: u64 = 16 * CELLS_BETWEEN_CHECKS;
 const MOMENT: Duration = Duration::from_millis(1);
@@ -38,21 +38,21 @@ pub(crate) struct ReadRequest<'a> {
 pub(crate) enum ReadLimit {
     /// Reads the whole row.
     Unlimited,
-    /// The cells of the row have at most this many bytes. A filter that must see the whole row gets
-    /// it all the same.
+    /// The row's cells have at most this many bytes. A filter that must see the whole row still
+    /// gets all cells.
     Bytes(u64),
     /// There are few cells to return and to skip: for callers that must not block.
     NonBlocking,
 }
 
-/// The version of a row that a read sees.
+/// The row version that a read sees.
 #[derive(Clone, Copy)]
 pub(crate) enum RowVersion<'p> {
     Current,
-    /// The current one, with cells that are about to be committed. For gets that return every
-    /// visible cell of their columns.
+    /// The current version, with cells that are about to be committed. For gets that return every
+    /// visible cell in their columns.
     With(&'p Pending),
-    /// That at a sequence number. For gets that return every visible cell of their columns.
+    /// The version at a sequence number. For gets that return every visible cell in their columns.
     AsOf(u64),
     /// That at a read point.
     At(&'p ReadPoint),
@@ -93,7 +93,7 @@ impl<'p> RowVersion<'p> {
 }
 
 impl ReadLimit {
-    /// Returns the budget of a read that counts cells.
+    /// Returns the budget for a read that counts cells.
     #[inline]
     fn budget(self) -> ReadBudget {
         match self {
@@ -140,10 +140,10 @@ pub(crate) fn read_row(
     }
 }
 
-/// Adds the cells of a row that was read to the trace of its read point.
+/// Adds a read row's cells to the trace of the read point.
 #[cold]
 pub(crate) fn trace_row(families: &[Arc<FamilyStore>], get: &Get, row: &Row, trace: &ReadTrace) {
-    // A scanner counts its rows itself.
+    // A scanner counts rows itself.
     if is_plain(get) {
         trace.add_get(families, row);
     }
@@ -154,15 +154,15 @@ pub(crate) fn trace_row(families: &[Arc<FamilyStore>], get: &Get, row: &Row, tra
 pub(crate) struct TimedRow {
     pub(crate) row: Row,
     /// The last time in milliseconds at which the row shows the same cells, if nothing writes to
-    /// it; `i64::MAX` if none of its cells expires.
+    /// it; `i64::MAX` if no cell in it expires.
     pub(crate) until_millis: i64,
-    /// A timestamp that no delete marker of the columns read is newer than; `i64::MIN` if there is
-    /// no marker.
+    /// A timestamp that no delete marker in the columns read exceeds; `i64::MIN` if there is no
+    /// marker.
     pub(crate) newest_marker_millis: i64,
 }
 
 /// Reads one row as it is at a time, which may be in the future, for a get that returns every
-/// visible cell of its columns, or of each family about the first `cells_max`. Returns `None` if
+/// visible cell in its columns, or about the first `cells_max` in each family. Returns `None` if
 /// flushes or compactions have dropped cells visible at the sequence number requested.
 pub(crate) fn read_row_at_time(
     context: &ReadContext<'_>,
@@ -208,9 +208,9 @@ pub(crate) fn read_row_at_time(
     }
 }
 
-/// Returns the cells and markers of some columns of a row that a family stores, with their sequence
-/// numbers, in cell order: also those that no read shows. Markers of the whole family come with all
-/// columns.
+/// Returns the cells and markers that a family stores for some columns in a row, with their
+/// sequence numbers, in cell order: also those that no read shows. Markers for the whole family
+/// come with all columns.
 pub(crate) fn stored_cells(
     context: &ReadContext<'_>,
     family: &FamilyStore,
@@ -258,7 +258,7 @@ pub(crate) fn stored_cells(
     Ok(cells)
 }
 
-/// Whether the get returns every visible cell of its columns.
+/// Whether the get returns every visible cell in its columns.
 fn is_plain(get: &Get) -> bool {
     get.filter.is_none() && get.family_limit.is_none() && get.family_offset == 0
 }

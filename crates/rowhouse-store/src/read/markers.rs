@@ -1,4 +1,4 @@
-//! Detects runs of delete markers in a row that are worth skipping together.
+//! Detects delete marker runs in a row that are worth skipping together.
 
 use rowhouse_model::{CellKind, Result};
 
@@ -11,10 +11,10 @@ const BEFORE_PASSING: usize = 8;
 /// Maximum markers matched between two tries after a try that skipped nothing.
 const BETWEEN_TRIES_MAX: usize = 512;
 
-/// The current run of delete markers.
+/// The current delete marker run.
 pub(super) struct MarkersSeen {
     count: usize,
-    /// The length of the run after which a skip is tried again.
+    /// The run length after which a skip is tried again.
     try_at: usize,
     /// Markers to match after the last try that skipped nothing.
     pause: usize,
@@ -35,7 +35,7 @@ impl MarkersSeen {
         }
     }
 
-    /// Counts a cell that is not returned. Returns whether it is a marker and the run is long
+    /// Counts a cell that is not returned. Returns true if it is a marker and the run is long
     /// enough to try a skip.
     #[inline]
     pub(super) fn count(&mut self, kind: u8) -> bool {
@@ -47,7 +47,7 @@ impl MarkersSeen {
         self.count > self.try_at
     }
 
-    /// Skips markers after the current one, if possible; returns whether it did.
+    /// Skips markers after the current one, if possible; returns true if it did.
     #[cold]
     pub(super) fn pass(&mut self, from: &mut impl Cells) -> Result<bool> {
         let passed = from.skip_markers()?;

@@ -1,9 +1,9 @@
-//! Selects the sources of a read that wants only the newest version of one column of one row, the
-//! newest sources first, and leaves out files that are older than a put found already.
+//! Selects the sources for a read that requests only the newest version of one column in one row.
+//! Takes the newest sources first, and leaves out files that are older than a put found already.
 //!
-//! A cell covers and precedes only cells of its own timestamp and older ones. So a visible put is
-//! the newest version if every file that was not read has only older timestamps, those of its
-//! delete markers included. Whether the put is visible is known after the read:
+//! A cell covers and precedes only cells at the same timestamp and older ones. So a visible put is
+//! the newest version if every file that was not read has only older timestamps, the timestamps on
+//! its delete markers included. Whether the put is visible is known after the read:
 //! [`NewestVersion::is_answered_by`] says whether the files may stay unread. Families with
 //! NEW_VERSION_BEHAVIOR, where sequences decide too, are read in full.
 
@@ -20,7 +20,7 @@ use crate::family::FamilyStore;
 use crate::memstore::MemstoreCursor;
 use crate::store_file::{FileCursor, FileTrace, LeftOut, StoreFile};
 
-/// A read of the newest version of one column.
+/// A read that requests one column's newest version.
 pub(super) struct NewestVersion<'a> {
     row: &'a [u8],
     qualifier: &'a [u8],
@@ -28,11 +28,11 @@ pub(super) struct NewestVersion<'a> {
     newest: Newest,
     /// The newest timestamp in the files that were left out.
     left_out_max: Option<i64>,
-    /// Of a traced read, the files that were left out.
+    /// For a traced read, the files that were left out.
     left_out: Vec<Arc<FileTrace>>,
 }
 
-/// The newest put of the column in the sources selected so far.
+/// The column's newest put in the sources selected so far.
 #[derive(Clone, Copy, PartialEq)]
 enum Newest {
     Nothing,
@@ -42,7 +42,7 @@ enum Newest {
 }
 
 impl<'a> NewestVersion<'a> {
-    /// Returns the read of a family if it wants only the newest version of one column.
+    /// Returns the read for a family if it requests only one column's newest version.
     pub(super) fn of(asked: &Query<'a>, family: &FamilyStore) -> Option<Self> {
         let Rows::One(row) = asked.rows else { return None };
         let retention = family.retention();
@@ -58,7 +58,7 @@ impl<'a> NewestVersion<'a> {
     }
 
     /// Finds the column's first cell, as [`find`](super::family::find) does for other reads.
-    // Not inlined into the reads of all other kinds.
+    // Not inlined into reads of other kinds.
     #[inline(never)]
     pub(super) fn find(
         &mut self,
@@ -117,7 +117,7 @@ impl<'a> NewestVersion<'a> {
                 false => self.add(source, &column, sequence_max, &mut sources)?,
             }
         }
-        // Sources with equal cells are merged in the order of their age.
+        // Sources with equal cells are merged by age.
         sources.reverse();
         let merge = Merge::new(sources, sequence_max)?;
         let found = merge.cell().is_some_and(|cell| cell.key.row == self.row);
@@ -169,7 +169,7 @@ impl<'a> NewestVersion<'a> {
         Ok(())
     }
 
-    /// Whether the files that were left out cannot change what was read of `family` into `cells`.
+    /// Whether the files that were left out cannot change what was read from `family` into `cells`.
     pub(super) fn is_answered_by(&self, family: &FamilyStore, cells: &RowBuilder) -> bool {
         let Some(left_out_max) = self.left_out_max else { return true };
         let is_newer = cells.last().is_some_and(|cell| {

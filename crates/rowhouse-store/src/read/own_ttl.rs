@@ -2,14 +2,14 @@
 
 use rowhouse_model::{CellRef, TTL_TAG, Tags};
 
-/// Returns the cell's own TTL in milliseconds after its timestamp; `None` if it has none. Only the
+/// Returns the cell's own TTL in milliseconds after the timestamp; `None` if it has none. Only the
 /// first TTL tag counts, and one that is not a number is ignored.
 pub(crate) fn own_ttl(cell: &CellRef<'_>) -> Option<i64> {
     let (_, ttl) = Tags::new(cell.tags).find(|(kind, _)| *kind == TTL_TAG)?;
     ttl.try_into().ok().map(i64::from_be_bytes)
 }
 
-/// Returns the last time in milliseconds at which a cell with a TTL of its own is visible.
+/// Returns the last time in milliseconds at which a cell with its own TTL is visible.
 pub(super) fn lives_until(cell: &CellRef<'_>) -> Option<i64> {
     own_ttl(cell).map(|ttl| cell.key.timestamp.saturating_add(ttl))
 }

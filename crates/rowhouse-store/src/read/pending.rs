@@ -8,8 +8,8 @@ use rowhouse_model::Bytes;
 use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::Memstore;
 
-/// Cells that a read sees as if they were committed after everything else. The caller holds the
-/// locks of their rows, and reads only these rows.
+/// Cells that a read sees as if they were committed after everything else. The caller holds their
+/// row locks, and reads only these rows.
 #[derive(Default)]
 pub(crate) struct Pending {
     /// By region id and family name.
@@ -17,7 +17,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// The sequence number of its cells: higher than that of any commit.
+    /// The sequence number that pending cells have: higher than any commit's.
     pub(super) const SEQUENCE: u64 = u64::MAX >> 8;
 
     /// Adds a cell, in HBase's KeyValue layout.
@@ -26,7 +26,7 @@ impl Pending {
         memstore.or_default().insert(key_value, Self::SEQUENCE);
     }
 
-    /// Adds its cells of a family to a super version.
+    /// Adds the cells for a family to a super version.
     pub(super) fn add_to(&self, family: &FamilyStore, super_version: &mut SuperVersion) {
         let key = (family.region_id(), family.name().clone());
         super_version.frozen.extend(self.memstores.get(&key).cloned());

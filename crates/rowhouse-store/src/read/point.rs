@@ -1,4 +1,4 @@
-//! Read points: snapshots of the whole store.
+//! Read points: snapshots that cover the whole store.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -20,15 +20,15 @@ use crate::reader_memory::{MemoryHolder, Over, Registered};
 use crate::retention::Retention;
 
 /// A read point over all tables: every read at it sees the mutations that were visible when it was
-/// taken and no later ones. It holds the memstores and files of that time, so compactions neither
-/// wait for it nor take anything from it; the disk space of files they replace is freed when the
+/// taken and no later ones. It holds the memstores and files from that time, so compactions neither
+/// wait for it nor take anything from it; the disk space for files they replace is freed when the
 /// read point is dropped. [`Settings::scan_age_max`] limits how long it may be used. A family that
 /// was added to a table since has no cells at it.
 ///
 /// When readers hold too much memory ([`Settings::reader_memstore_bytes_max`]), it continues in the
-/// files of flushed memstores. From then on it refuses reads that could see cells that a flush
-/// drops: raw reads, reads with an upper time bound, and reads of a family whose declaration has
-/// changed or that was dropped.
+/// files that replace flushed memstores. From then on it refuses reads that could see cells that a
+/// flush drops: raw reads, reads with an upper time bound, and reads from a family whose
+/// declaration has changed or that was dropped.
 ///
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
 /// [`Settings::reader_memstore_bytes_max`]: crate::Settings::reader_memstore_bytes_max
@@ -50,22 +50,22 @@ type FamilyKey = (u64, Bytes);
 struct HeldFamilies {
     sequence: u64,
     families: RwLock<BTreeMap<FamilyKey, HeldFamily>>,
-    /// Set by a read of a table that is newer.
+    /// Set when a read finds a table that is newer.
     missed_table: AtomicBool,
 }
 
 struct HeldFamily {
     super_version: Arc<SuperVersion>,
-    /// The retention under which flushes dropped cells of memstores that files have replaced.
+    /// The retention under which flushes dropped cells from memstores that files have replaced.
     dropped_by: Vec<Retention>,
     /// Set once it has dropped memstores that it needed.
     ended: Option<Over>,
 }
 
 impl ReadPoint {
-    /// Takes a read point at `sequence` over `families`; returns `None` if one of them can no
-    /// longer be read there. Keeps `served` alive. The caller holds the freeze latch for reading:
-    /// it excludes freezing, so that the flush of a memstore knows this point.
+    /// Takes a read point at `sequence` over `families`; returns `None` if a family can no longer
+    /// be read there. Keeps `served` alive. The caller holds the freeze latch for reading: it
+    /// excludes freezing, so that a memstore flush knows this point.
     pub(crate) fn at(
         context: &ReadContext<'_>,
         families: &Families,
@@ -77,7 +77,7 @@ impl ReadPoint {
             .map(|(key, family)| {
                 let super_version = Guard::into_inner(family.super_version_at(sequence)?);
                 // A flush that has begun does not know this point. It may drop cells visible at
-                // sequences below its last one.
+                // sequences below its last sequence.
                 let is_known =
                     super_version.frozen.iter().all(|frozen| frozen.last_sequence() <= sequence);
                 is_known.then_some(())?;
@@ -99,15 +99,16 @@ impl ReadPoint {
         })
     }
 
-    /// Adds a private memstore to its super version of a family.
+    /// Adds a private memstore to this read point's super version of a family.
     pub(crate) fn add_memstore(&mut self, family: &FamilyStore) -> Arc<Memstore> {
         Arc::clone(self.own.entry(key_of(family)).or_default())
     }
 
-    /// Returns its super version of a family without checking the age, for a copy of all cells.
+    /// Returns this read point's super version of a family without checking the age, for a copy of
+    /// all cells.
     ///
     /// # Errors
-    /// The family is newer, or a flush has dropped cells of it that a raw read may see.
+    /// The family is newer, or a flush has dropped cells that a raw read may see.
     pub(crate) fn super_version_of(&self, family: &FamilyStore) -> Result<Arc<SuperVersion>> {
         self.find(family, |_| false)
     }
@@ -124,25 +125,25 @@ impl ReadPoint {
         self.trace.as_ref()
     }
 
-    /// Returns the sequence number of the last mutation it sees.
+    /// Returns the sequence number of the last mutation that this read point sees.
     pub fn sequence(&self) -> u64 {
         self.held.sequence
     }
 
-    /// Whether a read at this point has failed because its table was created later, or its rows
-    /// were replaced as a whole.
+    /// Whether a read at this point has failed because the table was created later, or the table's
+    /// rows were replaced as a whole.
     pub(crate) fn has_missed_table(&self) -> bool {
         self.held.missed_table.load(Ordering::Relaxed)
     }
 
-    /// Whether any of a region's families existed when the read point was taken.
+    /// True if any family in a region existed when the read point was taken.
     pub(crate) fn has_seen(&self, families: &[Arc<FamilyStore>]) -> bool {
         let held = self.held.families.read();
         families.iter().any(|family| held.contains_key(&key_of(family)))
     }
 
-    /// Returns its super version of a family. `sees_nothing` returns whether the read sees none of
-    /// the cells that a flush dropped under a retention.
+    /// Returns this read point's super version of a family. `sees_nothing` returns true if the read
+    /// sees no cell that a flush dropped under a retention.
     fn find(
         &self,
         family: &FamilyStore,
@@ -229,7 +230,7 @@ impl HeldFamily {
         self.super_version = Arc::new(super_version);
     }
 
-    /// Drops all memstores if only readers hold one of them, and refuses later reads.
+    /// Drops all memstores if only readers hold any, and refuses later reads.
     fn end(&mut self, over: Over) {
         if memstores_of(&self.super_version).all(|memstore| memstore.held_bytes() == 0) {
             return;
@@ -250,7 +251,7 @@ impl MemoryHolder for HeldFamilies {
     }
 }
 
-/// Whether any family of a region is held: one that is not was added later.
+/// Whether any family in a region is held: one that is not was added later.
 fn holds_region(held: &BTreeMap<FamilyKey, HeldFamily>, region: u64) -> bool {
     let next = held.range((region, Bytes::new())..).next();
     next.is_some_and(|((next, _), _)| *next == region)
@@ -264,7 +265,7 @@ fn key_of(family: &FamilyStore) -> FamilyKey {
     (family.region_id(), family.name().clone())
 }
 
-/// The read point of one read.
+/// The read point for one read.
 #[derive(Clone, Copy)]
 pub(crate) enum ReadAt<'a> {
     /// The current super version, up to this sequence.
@@ -297,7 +298,7 @@ impl<'a> ReadAt<'a> {
         }
     }
 
-    /// Returns the super version of a family; `None` if the sequence is no longer readable.
+    /// Returns a family's super version; `None` if the sequence is no longer readable.
     ///
     /// # Errors
     /// The read point is too old, older than the table, or has released memstores with cells that
@@ -320,7 +321,7 @@ impl<'a> ReadAt<'a> {
     }
 }
 
-/// What there is to read of a family at a sequence; `None` when that is too old by now.
+/// What there is to read from a family at a sequence; `None` when that is too old by now.
 ///
 /// # Errors
 /// The region is not served any more.

@@ -1,8 +1,8 @@
-//! The post-visibility filter: a scan's filter and its limit of cells per family.
+//! The post-visibility filter: a scan's filter and the scan's cell limit per family.
 //!
-//! The order is that of HBase's `StoreScanner` and `UserScanQueryMatcher`: versions are counted,
-//! the filter is called, versions that it includes are counted again, and the cells that remain
-//! count towards the family's limit.
+//! The order is the same as in HBase's `StoreScanner` and `UserScanQueryMatcher`: versions are
+//! counted, the filter is called, versions that it includes are counted again, and the cells that
+//! remain count towards the family's limit.
 
 use rowhouse_filter::{FilterRun, FilterVerdict, KeptValue};
 use rowhouse_model::{Cell, CellRef, Key, Result, RowBuilder, Scan, equal_bytes};
@@ -14,19 +14,19 @@ use crate::cells::Cells;
 /// The limits for each family's cells, and the counts for the current row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PostFilter {
-    /// Maximum cells of a row; one is returned in any case, as in HBase.
+    /// Maximum cells per row; one is returned in any case, as in HBase.
     pub(super) limit: Option<u32>,
-    /// Cells of a row to skip first.
+    /// Cells in a row to skip first.
     pub(super) offset: u32,
-    /// Maximum versions of a column, counted after the filter.
+    /// Maximum versions per column, counted after the filter.
     pub(super) versions: u32,
     /// The read is a reverse one.
     pub(super) reversed: bool,
-    /// Cells of the row that passed so far.
+    /// Cells in the row that passed so far.
     let_through: u32,
-    /// Versions of the column that the filter included so far.
+    /// Versions in the column that the filter included so far.
     counted: u32,
-    /// The column is complete but must be read to its end.
+    /// The column is complete but must be read to the end.
     column_done: bool,
 }
 
@@ -62,7 +62,7 @@ impl QueryMatcher<'_> {
             return Ok(RowRead::Whole);
         }
         loop {
-            // Check before looking at the cell, as HBase does: the cell may be of another row.
+            // Check before looking at the cell, as HBase does: the cell may belong to another row.
             if filter.as_deref_mut().is_some_and(FilterRun::is_done) {
                 self.is_over = true;
                 return Ok(RowRead::Whole);
@@ -139,7 +139,7 @@ impl QueryMatcher<'_> {
                         }
                         // In a reverse scan HBase steps to the hint and so meets the markers in
                         // between: column markers among their column's cells, and family markers
-                        // among the cells of a column without qualifier.
+                        // among the cells in a column without qualifier.
                         (true, true)
                             if same_row
                                 && !cell.key.qualifier.is_empty()
@@ -156,7 +156,7 @@ impl QueryMatcher<'_> {
         }
     }
 
-    /// Returns whether a cell passes and where to continue.
+    /// Returns true if a cell passes, and where to continue.
     fn filter_cell(
         &mut self,
         cell: &CellRef<'_>,
@@ -191,8 +191,8 @@ impl QueryMatcher<'_> {
         (passes, if code == MatchCode::NextColumn { self.after_column(cell) } else { code })
     }
 
-    /// Continues at the next column. A column without qualifier must be read to its end instead:
-    /// family markers, which have no qualifier, may lie between its cells.
+    /// Continues at the next column. A column without qualifier must be read to the end instead:
+    /// family markers, which have no qualifier, may lie between the column's cells.
     fn after_column(&mut self, cell: &CellRef<'_>) -> MatchCode {
         if !cell.key.qualifier.is_empty() {
             return MatchCode::NextColumn;
@@ -234,7 +234,7 @@ impl PostFilter {
         (self.counted, self.column_done) = (0, false);
     }
 
-    /// Counts a cell that passed; returns whether it is past the offset.
+    /// Counts a cell that passed; returns true if it is past the offset.
     fn takes(&mut self) -> bool {
         self.let_through += 1;
         self.let_through > self.offset

@@ -1,4 +1,4 @@
-//! The query matcher for one row of one family: selects the cells that a read returns.
+//! The query matcher for one row in one family: selects the cells that a read returns.
 
 use std::time::Instant;
 
@@ -19,19 +19,19 @@ const PASSED_BYTES_MAX: usize = 4096;
 /// Cells matched between two clock checks.
 pub(super) const CELLS_BETWEEN_CHECKS: u64 = 1024;
 
-/// Limits on how much of a row one call returns.
+/// Limits on how much one call returns from a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadBudget {
     /// Maximum cells; without post-visibility filtering a few more may be returned.
     pub(super) cells: usize,
-    /// Maximum bytes of cells. The cell that reaches the limit is returned whole; without
+    /// Maximum cell bytes. The cell that reaches the limit is returned whole; without
     /// post-visibility filtering up to a block more may follow.
     pub(super) bytes: u64,
-    /// When to suspend the row, whatever was found of it.
+    /// When to suspend the row, whatever was found in it.
     pub(super) until: Option<Instant>,
     /// Cells matched since the last clock check.
     pub(super) judged: u64,
-    /// Approximate number of cells matched before the row is suspended.
+    /// Approximately how many cells are matched before the row is suspended.
     pub(super) judged_max: u64,
 }
 
@@ -46,7 +46,7 @@ impl ReadBudget {
         row.len() >= self.cells || row.byte_len() >= self.bytes
     }
 
-    /// Counts a cell about to be matched and returns whether the time is over.
+    /// Counts a cell about to be matched and returns true if the time is over.
     #[inline]
     pub(super) fn is_out_of_time(&mut self) -> bool {
         self.judged += 1;
@@ -59,16 +59,16 @@ impl ReadBudget {
     }
 }
 
-/// How much of a row was read.
+/// How much was read from a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowRead {
-    /// All of it in this family.
+    /// All of the row in this family.
     Whole,
     /// As much as the budget allowed.
     Part,
 }
 
-/// The state of a read while it goes through the cells of a family.
+/// The state of a read while it goes through a family's cells.
 pub(super) struct QueryMatcher<'a> {
     pub(super) visible: Visible<'a>,
     /// Bytes skipped since the last returned cell.
@@ -76,7 +76,7 @@ pub(super) struct QueryMatcher<'a> {
     family: Bytes,
     /// The read covers only one row: later rows do not matter.
     single_row: bool,
-    /// Whether runs of delete markers may be skipped together.
+    /// Whether delete marker runs may be skipped together.
     passes_markers: bool,
     pub(super) markers: MarkersSeen,
     /// The position in a suspended row.
@@ -84,7 +84,7 @@ pub(super) struct QueryMatcher<'a> {
     pub(super) post_filter: PostFilter,
     /// The row that a filter wants next, in a reverse read.
     back_to: Option<Bytes>,
-    /// A filter was done when a cell was passed to it: no more rows of this family are read, even
+    /// A filter was done when a cell was passed to it: no more rows in this family are read, even
     /// if the next row resets the filter.
     pub(super) is_over: bool,
 }
@@ -230,14 +230,14 @@ impl<'a> QueryMatcher<'a> {
         }
     }
 
-    /// Counts a cell that is not returned. Returns whether so many markers came in a row that
+    /// Counts a cell that is not returned. Returns true if so many markers came in a row that
     /// skipping the following ones is worth a try.
     #[inline]
     pub(super) fn comes_marker(&mut self, kind: u8) -> bool {
         self.passes_markers && self.markers.count(kind)
     }
 
-    /// Skips markers after the current one, if possible; returns whether it did.
+    /// Skips markers after the current one, if possible; returns true if it did.
     #[cold]
     pub(super) fn skip_markers(&mut self, from: &mut impl Cells) -> Result<bool> {
         let passed = self.markers.pass(from)?;
@@ -289,9 +289,9 @@ impl<'a> QueryMatcher<'a> {
         from.seek(key)
     }
 
-    /// Moves to the first cell of the next column that was requested by name, which may be far away
-    /// or not exist. Returns `false` if no more of this row is needed and the read covers no other
-    /// row.
+    /// Moves to the first cell in the next column that was requested by name, which may be far away
+    /// or not exist. Returns `false` if this row has nothing more to read and the read covers no
+    /// other row.
     pub(super) fn find_next_named_column(
         &mut self,
         from: &mut impl Cells,

@@ -1,4 +1,4 @@
-//! The rules by which cells of a family are matched: the family's retention and the query.
+//! The rules by which a family's cells are matched: the family's retention and the query.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -8,7 +8,7 @@ use rowhouse_model::{KeepDeletedCells, Qualifiers, TimeRange};
 use crate::compaction_policy::CompactionKind;
 use crate::retention::Retention;
 
-/// The query's conditions on one family, with its retention.
+/// The query's conditions on one family, with the family's retention.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules<'a> {
     /// Requested columns; `None` for all.
@@ -18,7 +18,7 @@ pub(crate) struct Rules<'a> {
     pub(super) retention: Retention,
     /// Cells below this timestamp have outlived their family's TTL.
     pub(super) unexpired_from: i64,
-    /// Decides the expiry of cells with a TTL of their own.
+    /// Decides the expiry of cells with their own TTL.
     pub(super) now_millis: i64,
     /// No put that a compaction reads is older.
     pub(super) earliest_put: i64,
@@ -29,16 +29,15 @@ pub(crate) struct Rules<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Purpose {
     Read,
-    /// A read of everything stored, markers included.
+    /// A read that shows everything stored, markers included.
     Raw,
-    /// A flush, or a compaction of some files of a family: drops cells that no read could ever
-    /// show, regardless of later writes and of the other files.
+    /// A flush, or a compaction over some files in a family: drops cells that no read could ever
+    /// show, regardless of later writes and the other files.
     Minor,
     /// As `Minor`, in a family with NEW_VERSION_BEHAVIOR: keeps every cell, because none is certain
     /// to stay invisible.
     MinorKeepAll,
-    /// A compaction of all files: drops the cells that a read of them does not show, and the
-    /// markers.
+    /// A compaction over all files: drops the cells that a read does not show, and the markers.
     Major,
 }
 
@@ -65,9 +64,9 @@ impl<'a> Rules<'a> {
     }
 
     /// Returns the rules for a raw read: `versions` versions of each column with all markers
-    /// between and after them, regardless of the cells these cover, of the family's retention and
-    /// of age. A cell that has outlived a TTL of its own stays hidden. Raw reads cover whole
-    /// families, because HBase refuses columns in them.
+    /// between and after them, regardless of the cells these cover, the family's retention and age.
+    /// A cell that has outlived its own TTL stays hidden. Raw reads cover whole families, because
+    /// HBase refuses columns in them.
     pub(crate) fn raw(
         family: impl Into<Retention>,
         time_range: TimeRange,
@@ -115,14 +114,14 @@ impl<'a> Rules<'a> {
         Self { earliest_put, purpose, ..all }
     }
 
-    /// Whether these are the rules of a raw read.
+    /// True if these are the rules for a raw read.
     pub(super) fn is_raw(&self) -> bool {
         self.purpose == Purpose::Raw
     }
 
-    /// Whether a read sees none of the cells that a flush under `retention` drops. False if the
-    /// family's retention has changed since the read began, if the read shows markers, or if its
-    /// time range excludes newer versions and so uncovers older ones.
+    /// True if a read sees no cell that a flush under `retention` drops. False if the family's
+    /// retention has changed since the read began, if the read shows markers, or if the time range
+    /// excludes newer versions and so uncovers older ones.
     pub(super) fn sees_nothing_dropped(&self, retention: &Retention) -> bool {
         !self.is_raw() && retention.hides_dropped(&self.retention, &self.time_range)
     }
@@ -135,7 +134,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether a reader may skip runs of markers that cover nothing: it shows no markers, and each
+    /// Whether a reader may skip marker runs that cover nothing: it shows no markers, and each
     /// covers by timestamp.
     pub(super) fn passes_markers(&self) -> bool {
         self.purpose == Purpose::Read
@@ -157,7 +156,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether a marker affects a read. With KEEP_DELETED_CELLS only a marker in the time range
-    /// does: cells deleted later are part of that time.
+    /// does: cells deleted later belong to that time.
     pub(super) fn minds_marker(&self, timestamp: i64) -> bool {
         match self.retention.deleted {
             KeepDeletedCells::False => timestamp >= self.time_range.min().as_millis(),
@@ -165,7 +164,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether deleted cells are kept for reads of earlier times.
+    /// Whether deleted cells are retained for reads at earlier times.
     pub(super) fn keeps_deleted(&self) -> bool {
         self.retention.deleted != KeepDeletedCells::False
     }

@@ -1,7 +1,8 @@
 //! The work of a region scanner: it reads rows over all families of the region.
 //!
-//! With a filter the order of evaluation is that of HBase's `RegionScannerImpl`: the row's key, the
-//! cells of the families the filter needs, the row as a whole, the cells of the other families.
+//! With a filter the evaluation order is the same as in HBase's `RegionScannerImpl`: the row's key,
+//! the cells in the families that the filter needs, the row as a whole, the cells in the other
+//! families.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +24,7 @@ use crate::reader_memory::Over;
 /// Rows a scanner examines between two clock checks; a check costs about as much as a row.
 const ROWS_BETWEEN_CHECKS: u32 = 64;
 
-/// The position of a scan of one region, and the sources it holds.
+/// A scan's position in one region, and the sources it holds.
 pub(super) struct ScanCursor {
     families: Vec<FamilyReader<'static>>,
     /// Families read only for rows that pass the filter on the other families.
@@ -45,7 +46,7 @@ pub(super) struct ScanCursor {
     left_in: Option<FamilyPosition>,
     /// A part of the suspended row was returned.
     part_given: bool,
-    /// Cells of the last row and bytes copied for it: capacity estimate for the next row.
+    /// Cell count in the last row and bytes copied for it: capacity estimate for the next row.
     usual: (usize, usize),
     read_point: u64,
     opened: Instant,
@@ -53,14 +54,14 @@ pub(super) struct ScanCursor {
     rows_until_check: u32,
     /// Cells examined since the last clock check.
     judged: u64,
-    /// It holds no blocks of files, and its readers must not be read.
+    /// It holds no file blocks, and its readers must not be read.
     rests: bool,
     /// An error occurred, and the families' readers were released.
     failed: bool,
     /// The same, since readers held too much memory.
     ended: Option<Over>,
     progress: ScanProgress,
-    /// The filter ended the scan at the key of a row.
+    /// The filter ended the scan at a row key.
     ended_at_key: bool,
     /// The counts to update, if any.
     counts: Option<ScanCounts>,
@@ -106,12 +107,12 @@ struct FamilyPosition {
     family: usize,
 }
 
-/// Limits of one call to a scanner.
+/// Limits for one scanner call.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanLimits {
-    /// Bytes of cells after which a row is suspended and a later call resumes it. The cell that
-    /// reaches the limit is returned whole, and up to a block more may follow. Rows that a filter
-    /// must see as a whole are not suspended.
+    /// Cell bytes after which a row is suspended and a later call resumes it. The cell that reaches
+    /// the limit is returned whole, and up to a block more may follow. Rows that a filter must see
+    /// as a whole are not suspended.
     pub bytes: u64,
     /// When to stop looking for a row to return. Applies within a row only if `bytes` is limited: a
     /// caller that takes no partial rows gets the whole row.
@@ -128,7 +129,7 @@ impl ScanLimits {
     }
 }
 
-/// The progress of a scanner, counted as in HBase. Rows of which only deletes are left may be
+/// The progress of a scanner, counted as in HBase. Rows in which only deletes are left may be
 /// skipped without being counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanProgress {
@@ -138,18 +139,18 @@ pub struct ScanProgress {
     pub rows_filtered: u64,
 }
 
-/// The result of one call to a scanner.
+/// The result of one scanner call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scanned {
     /// A row, or the next part of one.
     Row {
-        /// Its cells.
+        /// The cells.
         row: Row,
-        /// Whether more of the same row may follow.
+        /// Whether more cells from the same row may follow.
         is_partial: bool,
     },
     /// The time limit passed before a result was found. All rows before this one were examined, and
-    /// possibly a part of this one.
+    /// possibly part of this one.
     Paused(Bytes),
     /// There are no more rows.
     End,
@@ -161,12 +162,12 @@ pub(crate) struct Opening<'a> {
     pub(crate) families: &'a [Arc<FamilyStore>],
     pub(crate) rows: Rows<'a>,
     pub(crate) point: Option<&'a ReadPoint>,
-    /// The sequence to read at instead of the current read point, if it is still readable.
+    /// The sequence to read at instead of at the current read point, if it is still readable.
     pub(crate) as_of: Option<u64>,
 }
 
 impl ScanCursor {
-    /// Opens a scan of all rows, or of those that are selected.
+    /// Opens a scan over all rows, or over the selected rows.
     pub(super) fn open(
         opening: &Opening<'_>,
         scan: &Scan,
@@ -264,8 +265,8 @@ impl ScanCursor {
         })
     }
 
-    /// Makes the scanner add the rows it returns of `families` to `counts`, at each clock check and
-    /// when it is dropped.
+    /// Makes the scanner add the rows it returns from `families` to `counts`, at each clock check
+    /// and when it is dropped.
     pub(super) fn counted_by<'f>(
         mut self,
         counts: &Arc<RegionCounts>,
@@ -290,7 +291,7 @@ impl ScanCursor {
         }
     }
 
-    /// Returns the next row, or part of one, within limits.
+    /// Returns the next row, or the next part of one, within limits.
     pub(super) fn next_part(
         &mut self,
         limits: &ScanLimits,
@@ -308,14 +309,14 @@ impl ScanCursor {
         next
     }
 
-    /// Releases the blocks of files that it holds, at the price of a search for its place in each
-    /// file when it goes on.
+    /// Releases the file blocks that it holds, at the price of searching for its place in each file
+    /// when it goes on.
     pub(super) fn rest(&mut self) {
         self.rests = true;
         self.readers().for_each(FamilyReader::rest);
     }
 
-    /// Returns to its place in the files, if it rests.
+    /// Returns to the place in the files, if it rests.
     fn wake(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.rests) {
             return Ok(());
@@ -394,7 +395,7 @@ impl ScanCursor {
             if self.left_in.is_none() && (self.is_filter_done() || !self.find_row()) {
                 return Ok(Scanned::End);
             }
-            // Matching cells of a row may be so rare that every part would be one cell.
+            // Matching cells may be so rare in a row that every part would be one cell.
             if timed_out && (self.left_in.is_none() || limits.takes_parts()) {
                 return Ok(self.pause());
             }
@@ -419,7 +420,7 @@ impl ScanCursor {
                 self.progress.rows_filtered += u64::from(cells.is_empty());
             }
             self.part_given |= !cells.is_empty();
-            // The last part of a row may be empty.
+            // A row's last part may be empty.
             if !is_partial && std::mem::take(&mut self.part_given) {
                 self.rows_left -= 1;
                 if let Some(counts) = &mut self.counts {
@@ -450,7 +451,7 @@ impl ScanCursor {
         }
     }
 
-    /// Returns whether the query selects the row; if not, moves past it, and past those that follow
+    /// Returns true if the query selects the row; if not, moves past it, and past those that follow
     /// if the query selects none of them.
     fn select_row(&mut self) -> Result<bool> {
         let Self { families, selector: Some(selector), row, reversed, judged, .. } = self else {
@@ -492,7 +493,7 @@ impl ScanCursor {
         Scanned::Paused(Bytes::copy_from_slice(&self.row))
     }
 
-    /// Returns how much of a row may be read within the limits.
+    /// Returns how much may be read from a row within the limits.
     fn budget(&self, limits: &ScanLimits) -> ReadBudget {
         ReadBudget {
             cells: self.batch,
@@ -503,7 +504,7 @@ impl ScanCursor {
         }
     }
 
-    /// Reads the row, or its next part, of a scan that returns every visible cell.
+    /// Reads the row, or the next part, in a scan that returns every visible cell.
     fn read_plain_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
         let mut budget = self.budget(limits);
         let first = self.left_in.take().map_or(0, |place| place.family);
@@ -518,7 +519,7 @@ impl ScanCursor {
         Ok(RowRead::Whole)
     }
 
-    /// Reads the row, or its next part, through the filter; leaves no cells if the row does not
+    /// Reads the row, or the next part, through the filter; leaves no cells if the row does not
     /// pass.
     fn read_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
         let whole = self.filter.as_ref().is_some_and(|filter| filter.needs_whole_row());
@@ -564,7 +565,7 @@ impl ScanCursor {
         Ok(read)
     }
 
-    /// Reads the row from the families at and after `place` in its group.
+    /// Reads the row from the families at and after `place` in the group.
     fn read_families(
         &mut self,
         place: FamilyPosition,
@@ -587,7 +588,7 @@ impl ScanCursor {
     /// Whether the filter accepts the row as a whole.
     fn lets_row_through(&mut self, whole: bool, cells: &mut RowBuilder) -> bool {
         if cells.is_empty() {
-            // The first part of a suspended row has already passed.
+            // The suspended row's first part has already passed.
             return self.part_given;
         }
         let Some(filter) = &mut self.filter else { return true };
@@ -659,7 +660,7 @@ impl ScanCursor {
         self.read_point
     }
 
-    /// Returns whether the time limit of the call has passed.
+    /// Returns true if the call's time limit has passed.
     ///
     /// # Errors
     /// `UnknownScanner` once the scanner is too old.
@@ -693,7 +694,7 @@ impl ScanCursor {
         Ok(limits.until.is_some_and(|until| Instant::now() >= until))
     }
 
-    /// Moves `row` to the next row of the earliest family; returns `false` after the last.
+    /// Moves `row` to the earliest family's next row; returns `false` after the last.
     fn find_row(&mut self) -> bool {
         let Self { families, range, row, reversed, .. } = self;
         let rows = families.iter().filter_map(FamilyReader::row);
@@ -717,7 +718,8 @@ impl Drop for ScanCursor {
     }
 }
 
-/// Opens readers of the requested families; returns `None` if the read point is no longer readable.
+/// Opens readers for the requested families; returns `None` if the read point is no longer
+/// readable.
 fn open_readers(
     context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],

@@ -10,12 +10,12 @@ use super::counts::RegionCounts;
 use super::scan::{AskedToEnd, NOT_ASKED, Opening, ScanCursor, ScanLimits, ScanProgress, Scanned};
 use crate::reader_memory::{MemoryHolder, Over, Registered};
 
-/// An open scan of one region: it reads a snapshot taken when it was opened. It holds the files and
-/// memstores it reads, so compactions neither wait for it nor take anything from it; the disk space
-/// of files they replace is freed when the scanner is dropped. [`Settings::scan_age_max`] limits
-/// its lifetime. After a memstore is flushed, the scanner continues in the file, either while it
-/// reads or in [`RegionScanner::follow_flushes`]. A scanner that cannot continue in the file is
-/// closed when readers hold too much memory: [`Settings::reader_memstore_bytes_max`].
+/// An open scan over one region: it reads a snapshot taken when it was opened. It holds the files
+/// and memstores it reads, so compactions neither wait for it nor take anything from it; the disk
+/// space for files they replace is freed when the scanner is dropped. [`Settings::scan_age_max`]
+/// limits the scanner's lifetime. After a memstore is flushed, the scanner continues in the file,
+/// either while it reads or in [`RegionScanner::follow_flushes`]. A scanner that cannot continue in
+/// the file is closed when readers hold too much memory: [`Settings::reader_memstore_bytes_max`].
 ///
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
 /// [`Settings::reader_memstore_bytes_max`]: crate::Settings::reader_memstore_bytes_max
@@ -95,7 +95,7 @@ impl RegionScanner {
         }
     }
 
-    /// Returns the next row that has visible cells, or its next part if the scan has a batch;
+    /// Returns the next row that has visible cells, or the next part if the scan has a batch;
     /// `None` after the last.
     ///
     /// # Errors
@@ -136,8 +136,8 @@ impl RegionScanner {
 
     /// Releases memstores that were flushed since the scanner was opened. A scanner does this while
     /// it reads; this call is for an idle scanner, which would otherwise keep them. Returns the
-    /// bytes it still keeps: it cannot continue in the file of a flush that dropped cells it may
-    /// see, and a reverse scanner keeps memstores up to the end of its row.
+    /// bytes it still keeps: it cannot continue in the file from a flush that dropped cells it may
+    /// see, and a reverse scanner keeps memstores up to its row's end.
     ///
     /// # Errors
     /// `Io` and `Corruption`.
@@ -145,8 +145,8 @@ impl RegionScanner {
         self.with(ScanCursor::follow_flushes)
     }
 
-    /// Releases the blocks of files that the scanner holds until its next call, which searches its
-    /// place in each file. Until then there may be more rows.
+    /// Releases the file blocks that the scanner holds until the scanner's next call, which
+    /// searches for the place in each file. Until then there may be more rows.
     pub fn rest(&mut self) {
         self.with(ScanCursor::rest);
     }
@@ -239,8 +239,8 @@ mod tests {
         }
     }
 
-    /// A scanner that has read a row and holds a flushed memstore, of which the flush has dropped
-    /// what a scan with an upper end of time may see.
+    /// A scanner that has read a row and holds a flushed memstore, from which the flush has dropped
+    /// cells that a scan with an upper time bound may see.
     fn cannot_follow(store: &Store, table: &Table, scan: Scan) -> RegionScanner {
         put_all(table, 1);
         put_all(table, 1);
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(scanner.next().unwrap_err().kind(), ErrorKind::ScannerReset);
     }
 
-    /// Returns the parts of a scan in answers of few bytes, and rests after each with `rests`.
+    /// Returns the parts of a scan in answers with few bytes, and rests after each with `rests`.
     fn parts(table: &Table, scan: &Scan, rests: bool) -> Vec<(Row, bool)> {
         let mut scanner = table.regions()[0].scan(scan).unwrap();
         let limits = ScanLimits { bytes: 100, until: None };

@@ -1,4 +1,4 @@
-//! Selects the rows of a scan by the conditions of a query.
+//! Selects a scan's rows by a query's conditions.
 
 use rowhouse_model::{Bytes, Columns, Result, RowBuilder, RowRange};
 use rowhouse_schema::{KeySchema, Plan};
@@ -8,20 +8,20 @@ use super::row::ReadBudget;
 
 /// The rows that a query selects from a scan: [`Region::scan_selected`](crate::Region).
 pub struct RowSelection {
-    /// The rows to look at, in the order of the scan, without overlaps.
+    /// The rows to look at, in scan order, without overlaps.
     ranges: RangesInOrder,
-    /// Holds all of them.
+    /// Holds all ranges.
     hull: RowRange,
     /// Rows whose keys do not fit are not selected.
     key: KeySchema,
-    /// Judges the rows of the ranges.
+    /// Judges the rows in the ranges.
     plan: Plan,
 }
 
-/// Ranges of rows in the order of a scan.
+/// Row ranges in scan order.
 pub type RangesInOrder = Box<dyn Iterator<Item = Result<RowRange>> + Send + Sync>;
 
-/// What to do about a row of a scan.
+/// What to do about a row in a scan.
 pub(super) enum Selected {
     Take,
     Pass,
@@ -31,8 +31,8 @@ pub(super) enum Selected {
     End,
 }
 
-/// Selects rows in the order of a scan. It reads the columns that conditions are on itself, so that
-/// the scan neither returns them nor shows them to its filter.
+/// Selects rows in scan order. It reads the columns that conditions are on itself, so that the scan
+/// neither returns them nor shows them to its filter.
 pub(super) struct RowSelector {
     /// The range of the last row.
     range: Option<RowRange>,
@@ -40,15 +40,14 @@ pub(super) struct RowSelector {
     ranges: RangesInOrder,
     key: KeySchema,
     plan: Plan,
-    /// Readers of the columns that conditions are on.
+    /// Readers for the columns that conditions are on.
     pub(super) columns: Vec<FamilyReader<'static>>,
     reversed: bool,
 }
 
 impl RowSelection {
-    /// Creates a selection of ranges, which are in the order of the scan, without overlaps, and
-    /// inside `hull`. Of their rows, those are selected whose keys fit the template and that match
-    /// the plan.
+    /// Creates a selection from ranges, which are in scan order, without overlaps, and inside
+    /// `hull`. It selects their rows whose keys fit the template and that match the plan.
     pub fn new(
         mut ranges: RangesInOrder,
         mut hull: RowRange,
@@ -90,8 +89,8 @@ impl RowSelection {
 }
 
 impl RowSelector {
-    /// Decides about a row, which is behind those asked for before. Adds to `judged` the cells that
-    /// were read.
+    /// Decides about a row, which comes after the rows passed before. Adds to `judged` the cells
+    /// that were read.
     pub(super) fn select(&mut self, row: &[u8], judged: &mut u64) -> Result<Selected> {
         let reversed = self.reversed;
         let is_passed = |range: &RowRange| match reversed {
@@ -132,7 +131,7 @@ impl RowSelector {
             }
         }
         *judged = budget.judged;
-        // A row with a value that is not of its column's type does not match.
+        // A row with a value that is not of the column's type does not match.
         Ok(filter.matches(&cells.finish()).unwrap_or(false))
     }
 }

@@ -41,15 +41,15 @@ pub struct Region {
     declared: Current<Declared>,
     engine: Arc<Engine>,
     serving: AtomicBool,
-    /// As the manifest has it: the number of the region server, and whether it serves the region.
+    /// As the manifest has it: the region server's number, and whether it serves the region.
     server: AtomicU32,
     in_service: AtomicBool,
-    /// Serializes the operations that replace this region by others or alter its table.
+    /// Serializes the operations that replace this region by others or alter the table.
     pub(crate) topology_lock: Mutex<()>,
-    /// The regions that replaced this one, by start key: together they hold all of its rows.
+    /// The regions that replaced this one, by start key: together they hold all its rows.
     moved: OnceLock<Vec<Arc<Region>>>,
-    /// Whether another table has taken the place of its table: scanners and read points go on in
-    /// it, and nothing else does.
+    /// Whether another table has replaced the region's table: scanners and read points go on in
+    /// this region, and nothing else does.
     superseded: AtomicBool,
     /// The regions that this one replaced.
     came_of: Vec<Weak<Region>>,
@@ -57,16 +57,16 @@ pub struct Region {
     counts: Arc<RegionCounts>,
 }
 
-/// The settings of the table's declaration that a region uses.
+/// The settings from the table's declaration that a region uses.
 struct Declared {
     /// Sorted by name.
     families: Vec<Arc<FamilyStore>>,
-    /// Durability of mutations that ask for the table's default.
+    /// Durability for mutations that request the table's default.
     durability: Durability,
     read_only: bool,
     /// The index whose entries the table holds.
     index_of: Option<IndexOf>,
-    /// Maximum size of a cell in bytes, if the table sets one.
+    /// Maximum cell size in bytes, if the table sets one.
     cell_bytes_max: Option<usize>,
 }
 
@@ -146,13 +146,13 @@ impl Region {
         }
     }
 
-    /// Changes the assignment to that of the manifest.
+    /// Changes the assignment to the one in the manifest.
     pub(crate) fn assign(&self, assignment: Assignment) {
         self.server.store(assignment.server, Ordering::Release);
         self.in_service.store(assignment.in_service, Ordering::Release);
     }
 
-    /// Returns the region's name for messages, with its bounds decoded into key fields if the table
+    /// Returns the region's name for messages, with the bounds decoded into key fields if the table
     /// declares a row-key template.
     pub(crate) fn display_name(&self) -> String {
         format!("{}{}", self.name, self.display_range())
@@ -164,33 +164,33 @@ impl Region {
         family.map(|family| family.row_limit().keys.range(&self.info.range)).unwrap_or_default()
     }
 
-    /// Returns `row` for messages, with its key fields if the table declares a row-key template.
+    /// Returns `row` for messages, with the key fields if the table declares a row-key template.
     pub(crate) fn display_row(&self, row: &[u8]) -> String {
         let family = self.families().first();
         family.map_or_else(|| escape(row), |family| family.row_limit().keys.row(row))
     }
 
-    /// Returns the heat of the table; `None` if the store keeps none.
+    /// Returns the table's heat; `None` if the store keeps none.
     pub(crate) fn heat(&self) -> Option<&Arc<TableHeat>> {
         self.counts.heat()
     }
 
-    /// Returns the counts of its requests, which its scanners share.
+    /// Returns the region's request counts, which its scanners share.
     pub(crate) fn counts(&self) -> &Arc<RegionCounts> {
         &self.counts
     }
 
-    /// Sets the heat of the table, which its regions share.
+    /// Sets the table's heat, which all regions in the table share.
     pub(crate) fn set_heat(&self, heat: &Arc<TableHeat>) {
         self.counts.set_heat(heat);
     }
 
-    /// Returns the durability of writes that ask for the table's default.
+    /// Returns the durability for writes that request the table's default.
     pub fn durability(&self) -> Durability {
         self.declared.get().durability
     }
 
-    /// Returns the maximum size of a cell in bytes, if the table sets one.
+    /// Returns the maximum cell size in bytes, if the table sets one.
     pub(crate) fn cell_bytes_max(&self) -> Option<usize> {
         self.declared.get().cell_bytes_max
     }
@@ -205,7 +205,7 @@ impl Region {
         self.read_whole(&ReadRequest::new(get))
     }
 
-    /// Reads one row if its cells have at most `bytes_max` bytes; returns `None` if they have more.
+    /// Reads one row if the cells have at most `bytes_max` bytes; returns `None` if they have more.
     ///
     /// # Errors
     /// As [`Region::get`].
@@ -219,8 +219,8 @@ impl Region {
         Ok(self.read(request)?.expect("a read without a limit returns the row"))
     }
 
-    /// Reads one row for a caller. Returns `None` if it exceeds the limit of the request, which
-    /// then does not count.
+    /// Reads one row for a caller. Returns `None` if it exceeds the request's limit, which then
+    /// does not count.
     #[inline]
     pub(crate) fn read(&self, request: &ReadRequest<'_>) -> Result<Option<Row>> {
         self.check_get(request.get, request.point())?;
@@ -256,8 +256,8 @@ impl Region {
         self.check_families(get.columns.families().map(|(family, _)| &family[..]))
     }
 
-    /// Reports for every stored cell of the column that `get` names whether the get shows it, and
-    /// why. The cells it reports as visible are exactly those that the get returns.
+    /// Reports for every stored cell in the column that `get` names whether the get shows it, and
+    /// why. The cells it reports as visible are exactly the cells that the get returns.
     ///
     /// # Errors
     /// As [`Region::get`]; `InvalidRequest` for a get that does not name exactly one column, or has
@@ -269,8 +269,8 @@ impl Region {
         explain_cell(&self.engine.read_context(), self.family(&family)?, get, &qualifier)
     }
 
-    /// Reads the rows of `scan` that lie in this region, in key order, at the read point of this
-    /// call: later writes are not visible.
+    /// Reads the rows of `scan` that lie in this region, in key order, at this call's read point:
+    /// later writes are not visible.
     ///
     /// # Errors
     /// As [`Region::get`]; `InvalidRequest` and `Unsupported` for an invalid or unsupported filter.
@@ -283,9 +283,9 @@ impl Region {
         self.open_counted_by(None, scan, None, None, None)
     }
 
-    /// Opens a scan at `sequence`, the [`RegionScanner::read_point`] of a lost scanner, if flushes
-    /// and compactions have not dropped cells that were visible there. Otherwise, and for 0, reads
-    /// at the current read point.
+    /// Opens a scan at `sequence`, a lost scanner's [`RegionScanner::read_point`], if flushes and
+    /// compactions have not dropped cells that were visible there. Otherwise, and for 0, reads at
+    /// the current read point.
     ///
     /// # Errors
     /// As [`Region::scan`].
@@ -311,8 +311,8 @@ impl Region {
         self.open_selected(scan, None, Some(point), None)
     }
 
-    /// Opens a scan of the rows that are selected, at `point`, at the sequence `as_of`, or at the
-    /// current read point.
+    /// Opens a scan over the selected rows, at `point`, at the sequence `as_of`, or at the current
+    /// read point.
     ///
     /// # Errors
     /// As [`Region::scan`].
@@ -326,7 +326,7 @@ impl Region {
         self.open_selected(scan, Some(selection), point, as_of)
     }
 
-    /// Returns whether a read point sees all that the region has: it does not where the region has
+    /// Returns true if a read point sees all that the region has: it does not if the region has
     /// replaced others since.
     pub fn is_readable_at(&self, point: &ReadPoint) -> bool {
         point.has_seen(self.families())
@@ -428,8 +428,9 @@ impl Region {
         })
     }
 
-    /// Queues a background compaction of `family`, or of every family, before those that the policy
-    /// has queued, and returns without waiting. [`Region::compaction_state`] reports its progress.
+    /// Queues a background compaction of `family`, or of every family, before the compactions that
+    /// the policy has queued, and returns without waiting. [`Region::compaction_state`] reports the
+    /// progress.
     ///
     /// # Errors
     /// `NotServingRegion`, `NoSuchColumnFamily`.
@@ -443,14 +444,14 @@ impl Region {
         Ok(())
     }
 
-    /// Evicts the blocks of the region's files from the block cache.
+    /// Evicts the region's file blocks from the block cache.
     pub fn clear_block_cache(&self) -> Evicted {
         let files = self.families().iter().flat_map(|family| family.super_version().files.clone());
         self.engine.files.blocks.evict(&files.map(|file| file.id()).collect())
     }
 
-    /// Returns the paths of the region's files in the data directory: those of the named families,
-    /// or of all families if none is named.
+    /// Returns the paths of the region's files in the data directory: of the named families, or of
+    /// all families if none is named.
     ///
     /// # Errors
     /// `NoSuchColumnFamily`.
@@ -470,7 +471,7 @@ impl Region {
         files.filter(|file| file.is_major()).map(|file| file.created_millis()).min()
     }
 
-    /// Returns the kinds of compactions that run or are requested.
+    /// Returns the compaction kinds that run or are requested.
     pub fn compaction_state(&self) -> CompactionState {
         let kinds = |family: &Arc<FamilyStore>| self.engine.compactions.kinds_of(family);
         let kinds = self.families().iter().flat_map(kinds);
@@ -499,15 +500,16 @@ impl Region {
         }
     }
 
-    /// Declares for each family whether flushes and compactions leave what its rows show. The
-    /// caller must not hold the freeze latch, except where new families only become steady.
+    /// Declares for each family whether flushes and compactions leave unchanged what the family's
+    /// rows show. The caller must not hold the freeze latch, except where new families only become
+    /// steady.
     pub(crate) fn set_steady(&self, is_steady: impl Fn(&FamilyStore) -> bool) {
         self.families().iter().for_each(|family| family.set_steady(is_steady(family)));
     }
 
-    /// Makes the families of an observed table steady, and those that decide entries of an index: a
-    /// region that replaces others, and a new family, must be before they serve. Those of a table
-    /// with a copy, and those of a copy, also keep their markers.
+    /// Makes the families in an observed table steady, and the families that decide index entries:
+    /// a region that replaces others, and a new family, must be steady before they serve. Families
+    /// in a table with a copy, and in a copy, also keep their markers.
     pub(crate) fn keep_steady(&self, table: &TableDescriptor) {
         if keeps_markers(table) {
             // In this order: only steady families keep markers.
@@ -565,7 +567,7 @@ impl Region {
     /// Checks that the region takes reads and writes.
     ///
     /// # Errors
-    /// `NotServingRegion` while its table is disabled or after the region was replaced;
+    /// `NotServingRegion` while the table is disabled or after the region was replaced;
     /// `ServerNotRunning` once the store is closed.
     pub fn check_serving(&self) -> Result<()> {
         if !self.is_serving() {
@@ -585,7 +587,7 @@ impl Region {
     }
 
     /// Checks that an open scanner may continue to read the region, which it may even after other
-    /// regions have replaced it, or another table its table.
+    /// regions have replaced it, or another table has replaced the region's table.
     ///
     /// # Errors
     /// As [`Region::check_serving`].
@@ -617,26 +619,26 @@ impl Region {
         assert!(set.is_ok(), "a region is replaced once");
     }
 
-    /// Returns true if another table has taken the place of its table.
+    /// Returns true if another table has taken the table's place.
     pub(crate) fn is_superseded(&self) -> bool {
         self.superseded.load(Ordering::Acquire)
     }
 
-    /// Records that another table takes the place of its table, or has failed to. The caller holds
-    /// the topology lock.
+    /// Records that another table takes the table's place, or has failed to. The caller holds the
+    /// topology lock.
     pub(crate) fn set_superseded(&self, is_superseded: bool) {
         self.superseded.store(is_superseded, Ordering::Release);
     }
 
-    /// Waits until no operation replaces the region or alters its table. Returns whether its rows
-    /// are then served, by this region or by its replacements.
+    /// Waits until no operation replaces the region or alters the table. Returns true if the rows
+    /// are then served, by this region or by the replacements.
     pub(crate) fn wait_for_replacement(&self) -> bool {
         // Read both under the lock: once it is free the next operation may begin.
         let _moving = self.topology_lock.lock();
         self.is_replaced() || self.is_serving()
     }
 
-    /// Returns true if its table was dropped, or replaced by another of its name.
+    /// Returns true if the region's table was dropped, or replaced by another with the same name.
     pub(crate) fn is_of_dropped_table(&self) -> bool {
         self.families().iter().any(|family| family.is_dropped())
     }
@@ -650,8 +652,8 @@ impl Region {
         self.of_point(point, |range| range.contains(row))
     }
 
-    /// Returns the region that satisfied `is_wanted` by its row range when `point` was taken: this
-    /// one or one that it replaced.
+    /// Returns the region that satisfied `is_wanted` by row range when `point` was taken: this one
+    /// or one that it replaced.
     pub(crate) fn of_point(
         self: &Arc<Self>,
         point: &ReadPoint,
@@ -671,7 +673,7 @@ impl Region {
     /// Checks that callers may write the table.
     ///
     /// # Errors
-    /// `InvalidRequest` while its table is declared READONLY, and for the table of an index.
+    /// `InvalidRequest` while the table is declared READONLY, and for an index table.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if let Some(of) = &self.declared.get().index_of {
             return Err(index_table(&self.info.table, of));
@@ -695,8 +697,8 @@ impl Region {
         serve_all(&self.engine, [self], serving);
     }
 
-    /// Reads a row of this region for a write that has locked it: the read is not checked and does
-    /// not count. A version of which flushes or compactions have dropped cells is read as the
+    /// Reads a row in this region for a write that has locked it: the read is not checked and does
+    /// not count. A version from which flushes or compactions have dropped cells is read as the
     /// current one.
     pub(crate) fn read_row(&self, get: &Get, at: RowVersion<'_>) -> Result<Row> {
         let request = ReadRequest { at, is_counted: false, ..ReadRequest::new(get) };
@@ -718,7 +720,7 @@ pub(crate) fn serve_all<'r>(
     regions.into_iter().for_each(|region| region.serving.store(serving, Ordering::Release));
 }
 
-/// Whether the delete markers of a table stay: it has a copy, or is one.
+/// Whether the delete markers in a table stay: it has a copy, or is one.
 fn keeps_markers(table: &TableDescriptor) -> bool {
     let is_copy = IndexOf::of_table(table).ok().flatten().is_some_and(|of| of.is_copy);
     is_copy || IndexSchema::of_table(table).ok().flatten().is_some_and(|it| it.have_copy())
@@ -729,7 +731,7 @@ pub(crate) fn not_serving(name: &RegionName) -> Error {
     Error::new(ErrorKind::NotServingRegion, format!("{name} is not online"))
 }
 
-/// Returns the error for a change of the table of an index.
+/// Returns the error for a change to an index table.
 pub(crate) fn index_table(name: &TableName, of: &IndexOf) -> Error {
     Error::invalid(format!(
         "table {name} holds the entries of index {of}: they change with the rows of {}, and the \

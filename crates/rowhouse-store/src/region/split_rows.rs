@@ -11,8 +11,8 @@ use super::Region;
 use crate::store_file::StoreFile;
 
 impl Region {
-    /// Returns a row, not the first, after which about half of the cells of the region's largest
-    /// file with two rows lie; `None` when no file has two rows. Ignores memstores.
+    /// Returns a row, not the first, after which about half the cells in the region's largest file
+    /// with two rows lie; `None` when no file has two rows. Ignores memstores.
     ///
     /// # Errors
     /// `Io` and `Corruption`.
@@ -20,8 +20,8 @@ impl Region {
         self.middle_rows().next().transpose()
     }
 
-    /// Returns the best row to split at: [`Region::middle_row`], adjusted by the split policy and
-    /// restriction of the table. If they move it to the region's first row, the middles of other
+    /// Returns the best row to split at: [`Region::middle_row`], adjusted by the table's split
+    /// policy and restriction. If they move it to the region's first row, the middle rows in other
     /// files are tried. `None` if no split point is left. Ignores memstores.
     ///
     /// # Errors
@@ -36,8 +36,8 @@ impl Region {
         Ok(None)
     }
 
-    /// Returns the middle rows of the files, largest file first, then, for files with a single row
-    /// each, the rows between them. None of them is the region's first row.
+    /// Returns the files' middle rows, largest file first, then, for files with a single row each,
+    /// the rows between them. The region's first row is not among them.
     fn middle_rows(&self) -> impl Iterator<Item = Result<Bytes>> {
         let files = self.families().iter().flat_map(|family| family.super_version().files.clone());
         let mut files: Vec<_> = files.collect();
@@ -51,8 +51,7 @@ impl Region {
     }
 }
 
-/// Returns the first rows of the files, without the lowest: from the middle one up, then the lower
-/// ones.
+/// Returns the files' first rows, without the lowest: from the middle one up, then the lower ones.
 fn rows_between(files: &[Arc<StoreFile>], range: &RowRange) -> Vec<Result<Bytes>> {
     let rows = files.iter().filter_map(|file| file.first_row_in(range).transpose());
     let rows = match rows.collect::<Result<BTreeSet<Bytes>>>() {

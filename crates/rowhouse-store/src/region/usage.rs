@@ -1,4 +1,4 @@
-//! The usage of a region: its requests and its size.
+//! A region's usage: requests and size.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ pub struct RegionRequests {
     pub filtered_reads: u64,
     /// Mutations, with those that observers and indexes add to others.
     pub writes: u64,
-    /// Bytes of the cells returned; 0 if [`Settings::heat`](crate::Settings::heat) is off.
+    /// Cell bytes returned; 0 if [`Settings::heat`](crate::Settings::heat) is off.
     pub read_bytes: u64,
-    /// Bytes of the cells of mutations; 0 if [`Settings::heat`](crate::Settings::heat) is off.
+    /// Cell bytes in mutations; 0 if [`Settings::heat`](crate::Settings::heat) is off.
     pub written_bytes: u64,
 }
 
@@ -54,9 +54,9 @@ pub struct FamilyRequests {
     pub reads: u64,
     /// Mutations with cells of the family.
     pub writes: u64,
-    /// Bytes of its cells returned.
+    /// The family's cell bytes returned.
     pub read_bytes: u64,
-    /// Bytes of its cells in mutations.
+    /// The family's cell bytes in mutations.
     pub written_bytes: u64,
 }
 
@@ -67,16 +67,15 @@ pub struct RegionSize {
     pub stores: usize,
     /// HFiles.
     pub files: usize,
-    /// Bytes of HFiles.
+    /// HFile bytes.
     pub file_bytes: u64,
-    /// Uncompressed bytes of HFiles; for a file not read since the store was opened, its bytes on
-    /// disk.
+    /// Uncompressed HFile bytes; for a file not read since the store was opened, its bytes on disk.
     pub uncompressed_bytes: u64,
-    /// Index bytes of the HFiles read since the store was opened.
+    /// Index bytes for the HFiles read since the store was opened.
     pub index_bytes: u64,
-    /// Bloom filter bytes of the HFiles read since the store was opened.
+    /// Bloom filter bytes for the HFiles read since the store was opened.
     pub bloom_bytes: u64,
-    /// Bytes of memstores.
+    /// Memstore bytes.
     pub memstore_bytes: u64,
 }
 
@@ -94,9 +93,9 @@ impl RegionSize {
 }
 
 impl Region {
-    /// Returns the counts of rows read and mutations received since the store was opened, or since
-    /// the region came in the place of another one. [`Store::requests`](crate::Store::requests) has
-    /// those of whole tables.
+    /// Returns the counts for rows read and mutations received since the store was opened, or since
+    /// the region replaced another one. [`Store::requests`](crate::Store::requests) has the counts
+    /// for whole tables.
     pub fn requests(&self) -> RegionRequests {
         RegionRequests::of(&self.counts)
     }
@@ -124,7 +123,7 @@ impl Region {
         families.iter().map(|family| (family.name().clone(), size_of_family(family))).collect()
     }
 
-    /// Counts the read of a row; `read` is what it returned, if anything.
+    /// Counts a row read; `read` is the returned row, if any.
     #[inline]
     pub(crate) fn count_read(&self, row: &[u8], columns: Option<&Columns>, read: Option<&Row>) {
         self.counts.add_read(self.families(), row, columns, read);

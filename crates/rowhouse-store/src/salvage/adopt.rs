@@ -12,9 +12,9 @@ use crate::layout::{FILES_DIR, file_id};
 use crate::manifest::{FamilyFiles, ManifestState, RegionState, TableEntry};
 use crate::store_file::StampedFile;
 
-/// Adds to `state` the tables that files name and `state` lacks. The rest of their metadata is
-/// lost. In the new store each such table gets a single region, which takes the files of all its
-/// regions and their cells in the log.
+/// Adds to `state` the tables that files name and `state` lacks. Their other metadata is lost. In
+/// the new store each such table gets a single region, which takes the files from all its regions
+/// and their cells in the log.
 ///
 /// # Errors
 /// `Io` for a directory that cannot be listed.

@@ -1,5 +1,5 @@
-//! The tables of indexes: a salvage copies no entries. The new store creates the tables with those
-//! that declare the indexes, and builds the indexes once it is opened.
+//! Index tables: a salvage copies no entries. The new store creates them with the tables that
+//! declare the indexes, and builds the indexes once it is opened.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use crate::indexed::is_search_table;
 use crate::manifest::{ManifestState, TableEntry};
 use crate::store::without_index;
 
-/// Removes from `state` the tables of the indexes that other tables declare, and returns them by
-/// their ids. Other tables with entries become tables of their own: a copy may have the only rows
-/// that are left. Those of full-text indexes would be of no use.
+/// Removes from `state` the index tables that other tables declare, and returns them by their ids.
+/// Other tables with entries become independent tables: a copy may have the only rows that are
+/// left. Full-text index tables would be of no use.
 pub(super) fn take_index_tables(
     state: &mut ManifestState,
     lost: &mut Vec<Error>,
@@ -37,8 +37,8 @@ pub(super) fn take_index_tables(
     taken
 }
 
-/// Returns the names of the tables of a table's indexes. The creation of the table reports a
-/// declaration that cannot be read.
+/// Returns the names of a table's index tables. Creating the table reports a declaration that
+/// cannot be read.
 fn index_tables_of(table: &TableDescriptor) -> Vec<TableName> {
     let names = || -> Result<Vec<_>> {
         let schema = IndexSchema::of_table(table)?;

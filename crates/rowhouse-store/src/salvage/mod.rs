@@ -45,26 +45,25 @@ pub struct SalvageReport {
     pub log_end: Option<String>,
     /// As [`CheckReport::unlocked`](crate::CheckReport::unlocked).
     pub unlocked: Option<String>,
-    /// Everything that could not be read, each error with its file. The data at these places is
+    /// Everything that could not be read, each error with the file. The data at these places is
     /// lost.
     pub lost: Vec<Error>,
 }
 
-/// Bytes of cells written to the new store at once.
+/// Cell bytes written to the new store at once.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// Reads the readable contents of the store in `from` and writes them to a new store in `into`,
 /// which must not exist or be empty. Tables keep names, descriptors and regions; cells keep
 /// timestamps, kinds and tags. Indexes are built anew once the new store is opened, from the rows
-/// of their tables; no row is taken from a copy. Snapshots are not copied, nor is the order of
-/// writes, which families with NEW_VERSION_BEHAVIOR are read by; both are reported as lost. Data of
-/// a damaged place is taken from the log if the log has it. A bulk-loaded cell is not in the log;
-/// if its file had been compacted with older ones, the value written before the load takes its
-/// place.
+/// in their tables; no row is taken from a copy. Snapshots are not copied, nor is the write order,
+/// which families with NEW_VERSION_BEHAVIOR are read by; both are reported as lost. Data from a
+/// damaged place is taken from the log if the log has it. A bulk-loaded cell is not in the log; if
+/// its file had been compacted with older ones, the value written before the load takes its place.
 ///
 /// # Errors
 /// A directory that holds no store or is in use; a manifest without a readable edit, if no file
-/// names its table either; errors of writing the new store.
+/// names the table either; errors when writing the new store.
 pub fn salvage(
     from: impl AsRef<Path>,
     into: impl AsRef<Path>,
@@ -103,7 +102,7 @@ pub(crate) fn salvage_disk(
     let known = log_known(&**disk, &state, age, boot_id)?;
     let indexes = index_tables::take_index_tables(&mut state, &mut report.lost);
     let index_regions = indexes.values().flat_map(|table| table.regions.keys().copied()).collect();
-    // Damage of the log is reported in `lost`.
+    // Log damage is reported in `lost`.
     let scanned = wal::scan(&**disk, known, |_, _| Ok(()));
     report.log_end = scanned.ok().and_then(|scan| scan.unclosed_end());
     let (store, regions) = (open()?, HashMap::new());
@@ -130,7 +129,7 @@ fn check_free(into: &Path) -> Result<()> {
 /// Returns the files with cells that are still in the log.
 fn logged_files(disk: &dyn Disk, known: &Known, state: &ManifestState) -> Result<HashSet<u64>> {
     let mut logged = HashSet::new();
-    // The later pass, which reads the log's contents, reports its damage.
+    // The later pass, which reads the log's contents, reports the damage.
     wal::read_readable(disk, known, &mut Vec::new(), |Commit { sequence, groups, .. }| {
         let file = |(region_id, family, _): &(u64, Bytes, Vec<Cell>)| {
             let file = state.files_of(*region_id, family)?.file_with(sequence)?;
@@ -142,7 +141,7 @@ fn logged_files(disk: &dyn Disk, known: &Known, state: &ManifestState) -> Result
     Ok(logged)
 }
 
-/// Returns whether any cell of a file cannot be read.
+/// Returns true if any cell in a file cannot be read.
 fn is_damaged(files: &Arc<Files>, named: &NamedFile<'_>) -> Result<bool> {
     let cells = walk(files, named, &mut Vec::new(), |_| Ok(()))?;
     Ok(cells < named.meta.cells)
@@ -161,11 +160,11 @@ fn walk(
 
 struct Salvage {
     store: Store,
-    /// The regions of the new store, by the ids of the regions they replace.
+    /// The new store's regions, by the ids of the regions they replace.
     regions: HashMap<u64, Arc<Region>>,
-    /// The regions of index tables, whose cells are not copied.
+    /// The index table regions, whose cells are not copied.
     index_regions: HashSet<u64>,
-    /// Commits of the log with cells of regions that the manifest has not recorded.
+    /// Log commits with cells in regions that the manifest has not recorded.
     log_unknown: u64,
     report: SalvageReport,
 }
@@ -204,8 +203,8 @@ impl Salvage {
         Ok(())
     }
 
-    /// Writes the contents of files and log in the order of the original writes, so that the later
-    /// of two writes of the same cell wins.
+    /// Writes the contents of files and log in the original write order, so that the later write
+    /// wins where two set the same cell.
     fn read_all(
         &mut self,
         disk: &Arc<dyn Disk>,
@@ -237,8 +236,8 @@ impl Salvage {
         let mut waiting = named.iter().peekable();
         let mut lost = Vec::new();
         let read = wal::read_readable(&**disk, known, &mut lost, |commit| {
-            // A cell written while files were loaded is newer than the logged cells of a compacted
-            // file, though its sequence number is below that of the load.
+            // A cell written while files were loaded is newer than the logged cells in a compacted
+            // file, though the cell's sequence number is below the load's.
             let is_older = |named: &&NamedFile| named.meta.log_order() < commit.sequence;
             while let Some(named) = waiting.next_if(is_older) {
                 begin_file(named);
@@ -276,9 +275,9 @@ impl Salvage {
         let mut bytes = 0;
         let mut last: Option<Cell> = None;
         walk(files, named, &mut lost, |cell| {
-            // Of cells with equal keys the first is the newest; the others were overwritten. A file
-            // shared after a split also has rows of other regions, which may have been rewritten
-            // since.
+            // Among cells with equal keys the first is the newest; the others were overwritten. A
+            // file shared after a split also has rows from other regions, which may have been
+            // rewritten since.
             let other_files = !named.range.contains(cell.row());
             let overwritten = last.as_ref().is_some_and(|last| last.key() == cell.key());
             if overwritten || other_files {

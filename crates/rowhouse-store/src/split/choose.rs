@@ -4,20 +4,20 @@ use rowhouse_model::{SplitPolicy, TableDescriptor};
 
 use crate::settings::SplitSettings;
 
-/// The facts about a region and its table that the decision depends on.
+/// The facts about a region and the table that the decision depends on.
 #[derive(Clone, Debug)]
 pub(crate) struct Situation<'a> {
     pub(crate) table: &'a TableDescriptor,
     pub(crate) policy: &'a SplitPolicy,
-    /// Spreads the limits of regions, and is stable for a region.
+    /// Spreads the regions' limits, and is stable for a region.
     pub(crate) region_id: u64,
-    /// The number of the table's regions, including this one.
+    /// The number of regions in the table, including this one.
     pub(crate) regions: u64,
-    /// Bytes of files of the largest family.
+    /// Bytes of files in the largest family.
     pub(crate) bytes: u64,
 }
 
-/// Returns whether the region should be split.
+/// Returns true if the region should be split.
 pub(crate) fn is_too_large(situation: &Situation<'_>, settings: &SplitSettings) -> bool {
     let max = bytes_max(situation, settings);
     let first =
@@ -37,8 +37,8 @@ pub(crate) fn is_too_large(situation: &Situation<'_>, settings: &SplitSettings) 
     situation.bytes > bytes
 }
 
-/// Returns the size limit of a region. It depends on the region's id, so that regions that grow
-/// alike are not all split at once.
+/// Returns a region's size limit. It depends on the region's id, so that regions that grow alike
+/// are not all split at once.
 fn bytes_max(situation: &Situation<'_>, settings: &SplitSettings) -> u64 {
     let max = situation.table.region_bytes_max().unwrap_or(settings.region_bytes_max);
     // Between -0.5 and 0.5: adjacent ids are far apart.

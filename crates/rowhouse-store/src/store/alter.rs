@@ -26,11 +26,11 @@ use crate::table::Table;
 impl Store {
     /// Alters a table; `descriptor` is the complete new declaration. Memstores are first flushed
     /// under the old declaration; reads and writes wait meanwhile. Later reads, and files written
-    /// later, use the new attributes. A family that is no longer declared is dropped with its
+    /// later, use the new attributes. A family that is no longer declared is dropped with all
     /// cells; open scans still see them.
     ///
     /// # Errors
-    /// `TableNotFound`, and the errors of [`TableDescriptor::check`]; `Io` of a flush.
+    /// `TableNotFound`, and errors as for [`TableDescriptor::check`]; `Io` from a flush.
     pub fn alter_table(&self, descriptor: TableDescriptor) -> Result<()> {
         self.change_table(&descriptor.name().clone(), |_| Ok(descriptor))
     }
@@ -39,7 +39,7 @@ impl Store {
     /// under the same lock.
     ///
     /// # Errors
-    /// As [`Store::alter_table`], and the errors of `change`.
+    /// As [`Store::alter_table`], and the errors from `change`.
     pub fn change_table(
         &self,
         name: &TableName,
@@ -67,8 +67,8 @@ impl Store {
         Alteration::new(&self.inner.engine, &table, descriptor, indexes)?.apply(self)
     }
 
-    /// Drops all cells of a disabled table and enables it. Its regions are new, with the bounds of
-    /// the old ones if `splits` are kept, otherwise a single one.
+    /// Drops all cells of a disabled table and enables it. Its regions are new, with the old
+    /// regions' bounds if `splits` are retained, otherwise a single one.
     ///
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled`.
@@ -103,7 +103,7 @@ impl Store {
         })
     }
 
-    /// Returns a table to truncate with its new descriptor and regions.
+    /// Returns a table to truncate with the new descriptor and regions.
     fn truncated<'t>(
         &self,
         table: &'t Arc<Table>,
@@ -119,7 +119,7 @@ impl Store {
         Ok((table, descriptor, regions))
     }
 
-    /// Drops all cells of a region of an enabled table. The region keeps its name.
+    /// Drops all cells of a region. The table must be enabled. The region keeps its name.
     ///
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`; `NotServingRegion`.
@@ -156,7 +156,7 @@ impl Store {
         let _moving = region.topology_lock.lock();
         region.serve(false);
         let truncated = without(&self.inner.engine, &lost, edit, table.name(), || {
-            // The last timestamps of index entries are kept by the regions of their rows.
+            // The regions that hold the rows keep the last timestamps for index entries.
             self.inner.engine.timestamps.catch_up();
             let added = [self.inner.tables.truncated_region(table.descriptor(), &region, added)];
             let table = Arc::new(table.with_regions(std::slice::from_ref(&region), &added));
@@ -175,7 +175,7 @@ impl Store {
     /// Adds a family.
     ///
     /// # Errors
-    /// As [`Store::alter_table`]; `InvalidFamily` if a family of that name exists.
+    /// As [`Store::alter_table`]; `InvalidFamily` if a family with that name exists.
     pub fn add_family(&self, table: &TableName, family: FamilyDescriptor) -> Result<()> {
         self.change_table(table, |current| {
             if current.find_family(family.name()).is_ok() {
@@ -191,7 +191,7 @@ impl Store {
     /// Alters a family; `family` is the complete new declaration.
     ///
     /// # Errors
-    /// As [`Store::alter_table`]; `InvalidFamily` if no family of that name exists.
+    /// As [`Store::alter_table`]; `InvalidFamily` if no family with that name exists.
     pub fn alter_family(&self, table: &TableName, family: FamilyDescriptor) -> Result<()> {
         self.change_family(table, &family.name().clone(), |_| Ok(family))
     }
@@ -200,7 +200,7 @@ impl Store {
     /// under the same lock.
     ///
     /// # Errors
-    /// As [`Store::alter_family`], and the errors of `change`.
+    /// As [`Store::alter_family`], and the errors from `change`.
     pub fn change_family(
         &self,
         table: &TableName,
@@ -218,10 +218,10 @@ impl Store {
         })
     }
 
-    /// Drops a family with its cells.
+    /// Drops a family with all its cells.
     ///
     /// # Errors
-    /// As [`Store::alter_table`]; `InvalidFamily` if there is no family of that name, or no other
+    /// As [`Store::alter_table`]; `InvalidFamily` if there is no family with that name, or no other
     /// family.
     pub fn drop_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
         let name = rowhouse_model::escape(family);
@@ -241,7 +241,7 @@ impl Store {
     }
 }
 
-/// A pending change of a table's declaration.
+/// A pending change to a table's declaration.
 struct Alteration<'a> {
     engine: &'a Arc<Engine>,
     table: &'a Table,
@@ -249,7 +249,7 @@ struct Alteration<'a> {
     indexes: IndexChange,
     policies: Vec<Policy>,
     row_limit: Arc<RowLimit>,
-    /// Stores of families that the new declaration drops, with those of dropped indexes.
+    /// Family stores that the new declaration drops, with the stores of dropped indexes.
     lost: Vec<Arc<FamilyStore>>,
 }
 
@@ -283,7 +283,7 @@ impl<'a> Alteration<'a> {
             begins_behind: self.end_of_log()?,
         });
         let edits = std::iter::once(edit).chain(self.indexes.edits()).collect();
-        // Flushes and compactions must obey before the indexes are kept.
+        // Flushes and compactions must obey before the indexes are maintained.
         self.table.regions().iter().for_each(|region| region.keep_steady(&self.descriptor));
         let Self { engine, table, .. } = self;
         let indexes = std::mem::take(&mut self.indexes);
@@ -308,9 +308,9 @@ impl<'a> Alteration<'a> {
         Ok(())
     }
 
-    /// Returns the last sequence number before any cell of a new family, after syncing the log up
-    /// to it: when families are added or dropped, this number separates log records of a dropped
-    /// family from those of a new one with the same name. 0 if the family names do not change.
+    /// Returns the last sequence number before any cell in a new family, after syncing the log up
+    /// to it: when families are added or dropped, this number separates log records for a dropped
+    /// family from records for a new one with the same name. 0 if the family names do not change.
     fn end_of_log(&self) -> Result<u64> {
         let names = |table: &TableDescriptor| -> Vec<_> {
             table.families().iter().map(FamilyDescriptor::name).cloned().collect()
@@ -335,7 +335,7 @@ impl<'a> Alteration<'a> {
         }
     }
 
-    /// Returns the store of a family, created if the family is new.
+    /// Returns a family's store, created if the family is new.
     fn store_of(
         &self,
         region: &Region,
@@ -358,7 +358,7 @@ impl<'a> Alteration<'a> {
     }
 }
 
-/// Appends an edit of `table` that removes `lost`, notes it for the table's observers, then runs
+/// Appends an edit to `table` that removes `lost`, notes it for the table's observers, then runs
 /// `follow` while no commit is in progress.
 pub(super) fn without(
     engine: &Arc<Engine>,
@@ -368,10 +368,10 @@ pub(super) fn without(
     follow: impl FnOnce(),
 ) -> Result<()> {
     let change = change_of(&edit);
-    // Stops compactions of their files.
+    // Stops compactions on their files.
     lost.iter().for_each(|family| family.set_closing(true));
     {
-        // No flush or compaction may add a file of a removed family.
+        // No flush or compaction may add a file to a removed family.
         let _quiet: Vec<_> =
             lost.iter().map(|family| (family.flushing.lock(), family.compacting.write())).collect();
         if let Err(error) = engine.append_removal(edit) {
@@ -391,7 +391,7 @@ pub(super) fn without(
                 engine.mvcc.publish(sequence);
             }
             lost.iter().for_each(|family| family.set_dropped());
-            // Before `follow`, which may add a family of the same name.
+            // Before `follow`, which may add a family with the same name.
             lost.iter().for_each(|family| engine.forget_family(family));
             follow();
         }
@@ -403,10 +403,10 @@ pub(super) fn without(
     Ok(())
 }
 
-/// Returns the change of a table's contents or declaration that observers are told of.
+/// Returns the change to a table's contents or declaration that observers are notified about.
 fn change_of(edit: &EditKind) -> Option<TableChange> {
     match edit {
-        // The first edit is that of the base table.
+        // The first edit belongs to the base table.
         EditKind::Together(Together { edits }) => change_of(edits.first()?.kind.as_ref()?),
         EditKind::TableAltered(_) | EditKind::TablesSwapped(_) => Some(TableChange::Altered),
         EditKind::TableTruncated(_) | EditKind::RegionTruncated(_) => Some(TableChange::Truncated),

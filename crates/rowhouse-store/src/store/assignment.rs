@@ -13,8 +13,8 @@ use crate::manifest::{Assignment, EditKind, RegionAssigned};
 use crate::region::Region;
 
 impl Store {
-    /// Takes a region out of service until it is assigned again or its table is enabled, also if
-    /// the store is reopened meanwhile. Flushes its memstores.
+    /// Takes a region out of service until it is assigned again or the table is enabled, also if
+    /// the store is reopened meanwhile. Flushes the memstores.
     ///
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`; `Io` and `ReadOnly`, after which the region serves as
@@ -46,8 +46,8 @@ impl Store {
         Ok(())
     }
 
-    /// Assigns a region to the region server of this number, in service or not. The store does not
-    /// know which servers there are: it only keeps the number.
+    /// Assigns a region to the region server with this number, in service or not. The store does
+    /// not know which servers there are: it only keeps the number.
     ///
     /// # Errors
     /// `UnknownRegion`; `Io`, `ReadOnly`.
@@ -55,7 +55,7 @@ impl Store {
         self.move_regions(&[(Bytes::copy_from_slice(name), server)])
     }
 
-    /// As [`Store::move_region`] for several regions, in one edit of the manifest.
+    /// As [`Store::move_region`] for several regions, in one manifest edit.
     ///
     /// # Errors
     /// `UnknownRegion`; `Io`, `ReadOnly`. No region has moved then.
@@ -70,9 +70,9 @@ impl Store {
         self.record_all(known.collect::<Result<_>>()?)
     }
 
-    /// Sets the servers of new regions, which get them in turn, and moves the regions of the
-    /// servers that `keeps` rejects to these servers in turn, in one edit of the manifest. Returns
-    /// how many regions have moved. A store that is opened has only server 0.
+    /// Sets the servers for new regions, which get them in turn, and moves the regions on the
+    /// servers that `keeps` rejects to these servers in turn, in one manifest edit. Returns how
+    /// many regions have moved. A store that is opened has only server 0.
     ///
     /// # Errors
     /// `InvalidRequest` without a server; `Io`, `ReadOnly`. No region has moved then.

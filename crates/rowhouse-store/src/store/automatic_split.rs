@@ -1,4 +1,4 @@
-//! Automatic splits of regions that have grown too large.
+//! Automatic splits for regions that have grown too large.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Tables {
         self.replace_regions(&table, &[region], &ranges)
     }
 
-    /// Returns the region, with its table, if it exists, is too large and can be split now.
+    /// Returns the region, with the table, if it exists, is too large and can be split now.
     fn find_too_large(&self, region_id: u64) -> Option<(Arc<Table>, Arc<Region>)> {
         let settings = &self.engine.settings.split;
         if !settings.automatic || self.engine.manifest.read(|state| state.switches.splits_off) {

@@ -1,4 +1,4 @@
-//! The lock that serializes changes of tables and namespaces.
+//! The lock that serializes changes to tables and namespaces.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::engine::Engine;
 use crate::observer::Noted;
 
-/// The lock of changes. Observers are told of a change after it is released.
+/// The lock for changes. Observers are notified about a change after it is released.
 pub(super) struct ChangeLock {
     lock: Mutex<()>,
     engine: Arc<Engine>,
 }
 
-/// Prevents changes of tables while it lives.
+/// Prevents changes to tables while it lives.
 pub(crate) struct Changing<'a> {
     guard: Option<MutexGuard<'a, ()>>,
     engine: &'a Engine,

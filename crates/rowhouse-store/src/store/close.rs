@@ -59,7 +59,7 @@ impl Inner {
             drop(family.flushing.lock());
             drop(family.compacting.write());
         }
-        // Nothing is appended after the sync, so that it reaches the end of the log.
+        // Nothing is appended after the sync, so that it reaches the log's end.
         self.engine.wal().close("the store is closed");
         let in_place = self.engine.wal().check_in_place();
         let synced = self.engine.wal().sync();
@@ -82,8 +82,8 @@ impl Inner {
         unlogged.map(|family| flush::flush(&self.engine, family)).fold(Ok(()), Result::and)
     }
 
-    /// Records the end of the log in the manifest, so that the next open can tell whether any of it
-    /// is missing, and does not look for the file that notes how far it was synced. Returns true if
+    /// Records the log's end in the manifest, so that the next open can tell whether any part is
+    /// missing, and does not look for the file that notes how far it was synced. Returns true if
     /// the edit was written.
     fn note_end(&self) -> bool {
         let wal = self.engine.wal();

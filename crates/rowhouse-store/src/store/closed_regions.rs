@@ -10,7 +10,7 @@ use crate::family::FamilyStore;
 use crate::flush;
 use crate::region::{Region, serve_all};
 
-/// Regions whose memstores were flushed. Reads and writes of them wait while this value lives. On
+/// Regions whose memstores were flushed. Reads and writes on them wait while this value lives. On
 /// drop the regions that were serving serve again, unless they stay closed.
 pub(super) struct ClosedRegions<'a> {
     engine: &'a Engine,
@@ -19,11 +19,11 @@ pub(super) struct ClosedRegions<'a> {
 }
 
 impl<'a> ClosedRegions<'a> {
-    /// Closes regions. Does not flush memstores of families for which `kept` is false: they are
+    /// Closes regions. Does not flush memstores in families for which `kept` is false: they are
     /// about to be dropped.
     ///
     /// # Errors
-    /// `Io` of a flush; the regions then serve as before.
+    /// `Io` from a flush; the regions then serve as before.
     pub(super) fn close(
         engine: &'a Arc<Engine>,
         regions: &'a [Arc<Region>],

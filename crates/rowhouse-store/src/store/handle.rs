@@ -1,5 +1,5 @@
-//! The handle on an open store: its threads, lookups, read points, and atomic changes of rows in
-//! several tables.
+//! The handle on an open store: threads, lookups, read points, and atomic row changes in several
+//! tables.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -26,7 +26,7 @@ use crate::request_totals::StoreRequests;
 use crate::table::Table;
 use crate::write::apply;
 
-/// An open store. A clone is another handle on the same store, which closes with its last handle or
+/// An open store. A clone is another handle on the same store, which closes with the last handle or
 /// by [`Store::close`].
 #[derive(Clone)]
 pub struct Store {
@@ -47,13 +47,13 @@ pub(super) struct Inner {
 pub(super) struct Tables {
     pub(super) engine: Arc<Engine>,
     pub(super) catalog: Catalog,
-    /// Serializes changes of tables and namespaces.
+    /// Serializes changes to tables and namespaces.
     pub(super) changing: ChangeLock,
     /// The creation time in the newest region name: no two regions share one.
     pub(super) last_region_millis: AtomicI64,
-    /// The number of changes of tables, regions and namespaces.
+    /// How many changes to tables, regions and namespaces there were.
     pub(super) version: AtomicU64,
-    /// The servers of new regions.
+    /// The servers for new regions.
     pub(super) region_servers: ServersInTurn,
 }
 
@@ -159,7 +159,7 @@ impl Store {
     }
 
     /// Returns the requests to each table since the store was opened. They do not fall when regions
-    /// are split, merged or replaced, unlike sums of [`Region::requests`].
+    /// are split, merged or replaced, unlike sums over [`Region::requests`].
     pub fn requests(&self) -> StoreRequests {
         self.inner.tables.catalog.requests()
     }
@@ -200,9 +200,9 @@ impl Store {
         Ok((tables.table(table)?, Arc::new(point)))
     }
 
-    /// Changes rows of any tables atomically: when this returns, all changes are visible and in the
-    /// log, and a crash leaves all of them or none. The strongest durability of the mutations
-    /// applies to all. A mutation that reads its row sees the effect of those before it.
+    /// Changes rows in any tables atomically: when this returns, all changes are visible and in the
+    /// log, and a crash leaves all or none. The strongest durability among the mutations applies to
+    /// all. A mutation that reads its row sees the effect of the mutations before it.
     ///
     /// # Errors
     /// As [`Region::mutate`], for the first mutation that fails; nothing is changed then.
@@ -231,11 +231,11 @@ impl Store {
         }
     }
 
-    /// Adds an observer of a table's changes, until the table is dropped or the store closed. It
+    /// Adds an observer for a table's changes, until the table is dropped or the store closed. It
     /// sees every change that is committed after this call returns. See [`Observer`].
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` for a table of the system.
+    /// `TableNotFound`; `InvalidRequest` for a system table.
     pub fn observe(&self, table: &TableName, observer: Arc<dyn Observer>) -> Result<()> {
         if table.is_system() {
             return Err(Self::refuse_write(table));
@@ -246,7 +246,7 @@ impl Store {
         let engine = &self.inner.engine;
         observed.regions().iter().for_each(|region| region.set_steady(|_| true));
         engine.observers.add(table.clone(), observer);
-        // A write that began before holds the lock of its row until it is committed.
+        // A write that began before holds its row lock until it is committed.
         drop(engine.row_locks.lock_all(std::iter::empty()));
         Ok(())
     }
@@ -261,13 +261,13 @@ impl Store {
         flush::roll_log(&self.inner.engine)
     }
 
-    /// Enables or disables background compactions until the store is next opened; returns whether
+    /// Enables or disables background compactions until the store is next opened; returns true if
     /// they were enabled. Disabling stops running compactions and discards requested ones.
     pub fn set_compactions(&self, on: bool) -> bool {
         self.inner.engine.compactions.set_enabled(on)
     }
 
-    /// Returns whether background compactions are enabled.
+    /// Returns true if background compactions are enabled.
     pub fn compactions(&self) -> bool {
         self.inner.engine.compactions.is_enabled()
     }
@@ -278,11 +278,11 @@ impl Store {
         engine.compactions.forget_requested(&engine.candidates(), large);
     }
 
-    /// Returns an error while the store takes no writes: it is closing, its log or manifest could
-    /// not be written, or its directory was removed or replaced, and it has to be opened again.
+    /// Returns an error while the store takes no writes: it is closing, the log or manifest could
+    /// not be written, or the directory was removed or replaced, and it has to be opened again.
     ///
     /// # Errors
-    /// Those of any write.
+    /// The errors that any write returns.
     pub fn check_writable(&self) -> Result<()> {
         let engine = &self.inner.engine;
         engine.check_open()?;
@@ -291,28 +291,27 @@ impl Store {
         engine.wal().check_writable()
     }
 
-    /// Returns the store's running tasks: flushes, compactions, splits and merges of regions; and
-    /// the queues of full-text indexes that are not empty.
+    /// Returns the store's running tasks: flushes, compactions, region splits and merges; and the
+    /// full-text index queues that are not empty.
     pub fn tasks(&self) -> Vec<ServerTask> {
         let mut tasks = self.inner.engine.tasks.list();
         tasks.extend(self.search_queues());
         tasks
     }
 
-    /// Returns the bytes of all memstores that are not flushed yet, and their limit.
+    /// Returns the bytes in all memstores that are not flushed yet, and their limit.
     pub fn memstore_bytes(&self) -> (u64, u64) {
         (self.inner.engine.memory.bytes(), self.inner.engine.settings.memstore_bytes_max)
     }
 
-    /// Returns the bytes of flushed memstores that read points and open scanners hold, and their
-    /// limit.
+    /// Returns the flushed memstore bytes that read points and open scanners hold, and their limit.
     pub fn reader_memstore_bytes(&self) -> (u64, u64) {
         let memory = &self.inner.engine.reader_memory;
         (memory.bytes(), memory.bytes_max())
     }
 
     /// Makes all read points and open scanners continue in files, and ends those that cannot, as if
-    /// they held too much: for a program that is short of memory.
+    /// they held too much: for a program that is short on memory.
     pub fn release_reader_memory(&self) {
         self.inner.engine.reader_memory.free_to(0);
     }
@@ -342,7 +341,7 @@ impl Store {
         &self.inner.engine
     }
 
-    /// Prevents changes of tables and regions while the guard is held.
+    /// Prevents changes to tables and regions while the guard is held.
     pub(crate) fn changing(&self) -> Changing<'_> {
         self.inner.tables.changing.lock()
     }
@@ -352,7 +351,7 @@ impl Store {
         self.inner.tables.changed();
     }
 
-    /// Runs one pending piece of background work; `false` when there is none.
+    /// Runs one pending background task; `false` when there is none.
     #[cfg(test)]
     pub(crate) fn work_by_hand(&self) -> bool {
         let engine = &self.inner.engine;

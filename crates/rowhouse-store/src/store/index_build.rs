@@ -13,10 +13,10 @@ use crate::indexed::{IndexedTables, KeptIndex, is_search_table};
 use crate::table::Table;
 use crate::write::index_fill::{Mending, ROWS_AT_ONCE, mend};
 
-/// The time between two notes of how far a build has come.
+/// The time between two notes on how far a build has come.
 const NOTE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The number of rows that the state of an index names if it cannot be built.
+/// How many rows an index state names if the index cannot be built.
 const REASONS_MAX: usize = 10;
 
 /// The time after which a build that failed is tried again.
@@ -38,8 +38,8 @@ enum Swept {
 }
 
 impl Tables {
-    /// Requests the builds of all indexes that are not ready, except those that are off for
-    /// another reason than damage.
+    /// Requests builds for all indexes that are not ready, except indexes that are off for another
+    /// reason than damage.
     pub(super) fn request_index_builds(&self) {
         for table in self.catalog.entries().tables.values() {
             let is_index = IndexOf::of_table(table.descriptor()).is_ok_and(|of| of.is_some());
@@ -92,7 +92,7 @@ impl Tables {
         self.build_now(table_id)
     }
 
-    /// Builds or repairs an index, if it is not ready. The caller holds `reindexing` of its base
+    /// Builds or repairs an index, if it is not ready. The caller holds `reindexing` on the base
     /// table.
     pub(super) fn build_now(&self, table_id: u64) -> Result<()> {
         let Some(build) = self.find_build(table_id)? else { return Ok(()) };
@@ -129,7 +129,7 @@ impl Tables {
         self.finish_index(&build.entries, &build.state, state)
     }
 
-    /// Returns the index to build, if its base table is enabled.
+    /// Returns the index to build, if the base table is enabled.
     fn find_build(&self, table_id: u64) -> Result<Option<Build>> {
         let tables = self.catalog.entries();
         let Some(entries) = tables.tables.values().find(|table| table.id() == table_id) else {
@@ -152,7 +152,7 @@ impl Tables {
         Ok(Some(Build { base, entries: Arc::clone(entries), kept, state }))
     }
 
-    /// Writes the entries of all rows from `next_row` on. Returns why rows could not be indexed.
+    /// Writes the entries for all rows from `next_row` on. Returns why rows could not be indexed.
     fn fill(
         &self,
         build: &Build,
@@ -220,8 +220,8 @@ impl Tables {
     }
 }
 
-/// Returns the keys of the first rows of a table from a row on: of those that have any cells or
-/// markers if `raw`, otherwise of those that show cells.
+/// Returns the keys of the first rows in a table from a row on: rows that have any cells or markers
+/// if `raw`, otherwise rows that show cells.
 pub(super) fn row_keys(table: &Arc<Table>, from: &Bytes, raw: bool) -> Result<Vec<Bytes>> {
     let mut scan = Scan::new(RowRange::new(from.clone(), Bytes::new()));
     scan.limit = Some(ROWS_AT_ONCE as u64);

@@ -1,4 +1,4 @@
-//! Compares an index with the rows of its table, and requests its repair.
+//! Compares an index with the table's rows, and requests a repair.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::write::index_fill::compare;
 pub const NO_SEARCH: &str = "`matches` needs a program that is built with the feature `search`";
 
 impl Store {
-    /// Compares every row of a table with its entries in an index, and every entry with its row,
-    /// some at a time and each under the lock of its row, while writers go on: a difference that is
+    /// Compares every row in a table with the row's entries in an index, and every entry with the
+    /// row, some at a time and each under the row's lock, while writers go on: a difference that is
     /// reported is there at that time. `progress` gets the numbers so far. While an index is being
     /// built or repaired, entries are missing or stale.
     ///
@@ -53,7 +53,7 @@ impl Store {
         report
     }
 
-    /// Returns the declaration of an index that can be compared with its table.
+    /// Returns the declaration for an index that can be compared with the table.
     ///
     /// # Errors
     /// As [`Store::verify_index`].
@@ -74,13 +74,13 @@ impl Store {
 
     /// Requests that an index is repaired: every row gets its entries, and entries without a row
     /// are removed. A copy is built anew, and so is an index whose data is damaged. A full-text
-    /// index is `repairing` until whoever writes its segments has built them anew. Queries read the
+    /// index is `repairing` until the writer of its segments has built them anew. Queries read the
     /// table until the index is ready again ([`Store::index_state`]). An index that is off is tried
     /// again.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` if the table has no such index; `Corruption` if a file of
-    /// the table is damaged.
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index; `Corruption` if a table
+    /// file is damaged.
     pub fn request_index_repair(&self, table: &TableName, index: &str) -> Result<()> {
         let table = self.table(table)?;
         let kept = self.kept_index(&table, index)?;
@@ -107,7 +107,7 @@ impl Store {
     }
 }
 
-/// Compares the rows of a table with the entries of an index, then the entries with the rows.
+/// Compares a table's rows with an index's entries, then the entries with the rows.
 fn compare_all(
     table: &Arc<Table>,
     kept: &KeptIndex,

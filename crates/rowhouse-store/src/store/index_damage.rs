@@ -1,5 +1,5 @@
-//! Indexes whose data is damaged: they are put off, and built anew without a read of what is
-//! damaged (`docs/decisions/0067-indexes.md`).
+//! Indexes whose data is damaged: they are put off, and built anew without reading what is damaged
+//! (`docs/decisions/0067-indexes.md`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::manifest::{ManifestState, TableEntry};
 use crate::store_file::{FileCursor, StoreFile};
 use crate::table::Table;
 
-/// The most bytes of a reason that a state keeps. The message of an error may have a long key.
+/// The most bytes of a reason that a state keeps. An error message may have a long key.
 const REASON_BYTES_MAX: usize = 1000;
 
 impl Store {
-    /// Reports an error of a read of an index's table: if it says that what is stored there is not
-    /// what was written, the index is put off soon, and built anew. A file whose checksums are
+    /// Reports an error from a read in an index's table: if it says that what is stored there is
+    /// not what was written, the index is put off soon, and built anew. A file whose checksums are
     /// wrong is known already; this is for contents that cannot be decoded.
     pub fn report_index_damage(&self, entries: &Table, error: &Error) {
         if is_damage(error) && !is_of_noted_file(error) {
@@ -35,15 +35,15 @@ impl Store {
 
     /// Puts all indexes off that were found damaged before this call: on return, queries do not use
     /// them. If that fails, it is tried again in the background. The caller may hold no lock that a
-    /// change of tables takes.
+    /// change to tables takes.
     pub fn settle_index_damage(&self) {
         if let Err(error) = self.inner.engine.files.damage.settle() {
             tracing::warn!(%error, "damaged indexes were not put off yet");
         }
     }
 
-    /// Returns true if the store builds the index of this table anew without a request, because its
-    /// data is damaged and its base table is small and whole.
+    /// Returns true if the store builds anew, without a request, the index whose entries this table
+    /// holds, because the data is damaged and the base table is small and whole.
     pub fn is_index_rebuilt(&self, entries: &Table) -> bool {
         is_off_by_damage(entries.descriptor()) && self.inner.tables.is_rebuilt_at_once(entries)
     }
@@ -68,7 +68,7 @@ impl Tables {
     /// table.
     ///
     /// # Errors
-    /// `Io` of the manifest; `ServerNotRunning`.
+    /// `Io` from the manifest; `ServerNotRunning`.
     pub(super) fn settle_damage(&self) -> Result<()> {
         let _changing = self.changing.lock();
         let damage = &self.engine.files.damage;
@@ -103,7 +103,7 @@ impl Tables {
         self.set_off_by_damage(table, why)
     }
 
-    /// Puts the indexes of a damaged table off that are being built: their builds cannot end.
+    /// Puts a damaged table's indexes off that are being built: their builds cannot end.
     fn settle_base(&self, table: &Arc<Table>, why: &str) -> Result<()> {
         for index in self.with_indexes(table)?.iter().skip(1) {
             let state = IndexState::of_table(index.descriptor())?;
@@ -121,7 +121,7 @@ impl Tables {
     }
 
     /// Puts an index off whose data is damaged. Queries do not read it from now on, and writes do
-    /// not keep it. Requests its build if it is built anew at once. The caller prevents changes of
+    /// not keep it. Requests a build if it is built anew at once. The caller prevents changes to
     /// tables meanwhile.
     pub(super) fn set_off_by_damage(&self, table: &Table, why: &str) -> Result<()> {
         let why = cut(why.to_owned());
@@ -138,9 +138,9 @@ impl Tables {
         Ok(())
     }
 
-    /// Builds an index anew: replaces its table by an empty one. `damage` says why its entries are
-    /// lost, if its state does not: a unique index then takes no new values until it is built. The
-    /// caller holds `reindexing` of the base table.
+    /// Builds an index anew: replaces the index table by an empty one. `damage` states why the
+    /// entries are lost, if the index state does not: a unique index then takes no new values until
+    /// it is built. The caller holds `reindexing` on the base table.
     ///
     /// # Errors
     /// `Corruption` if the base table is damaged, and `Io`; the index then stays as it is.
@@ -170,10 +170,10 @@ impl Tables {
         self.rebuild_indexes(&base, vec![now])
     }
 
-    /// Reads all cells of a table's files, which notes whatever is damaged.
+    /// Reads all cells in a table's files, which notes whatever is damaged.
     ///
     /// # Errors
-    /// Those of the reads; `ServerNotRunning`.
+    /// The errors from the reads; `ServerNotRunning`.
     fn read_all(&self, table: &Table) -> Result<()> {
         for file in files_of(table) {
             let mut cells = FileCursor::open_once(&file, &Key::row_start(b""))?;
@@ -199,14 +199,14 @@ impl Tables {
         }
     }
 
-    /// Returns the error of the first damaged file of a table.
+    /// Returns the error of a table's first damaged file.
     pub(super) fn damage_of(&self, table: &Table) -> Option<String> {
-        // Collected first: a file that ends here takes the lock of the list.
+        // Collected first: a file that ends here takes the list's lock.
         let files: Vec<u64> = files_of(table).map(|file| file.id()).collect();
         self.engine.files.damage.first_of(files.into_iter())
     }
 
-    /// Returns the damaged index whose entries are in this table, with its base table, if it is to
+    /// Returns the damaged index whose entries are in this table, with the base table, if it is to
     /// be built anew at once.
     pub(super) fn find_damaged(&self, table_id: u64) -> Option<(Arc<Table>, Arc<Table>)> {
         let tables = self.catalog.entries();
@@ -236,8 +236,8 @@ impl Tables {
         is_declared_index(table.descriptor(), find)
     }
 
-    /// Moves the damaged files of an index aside that nothing else names. The index is off: until
-    /// its table is replaced, it lacks them.
+    /// Moves an index's damaged files aside that nothing else names. The index is off: until the
+    /// index table is replaced, it lacks them.
     fn put_aside(&self, entries: &Table) -> Result<()> {
         let engine = &self.engine;
         let damaged: BTreeSet<u64> = files_of(entries)
@@ -267,7 +267,7 @@ impl Tables {
     }
 }
 
-/// Returns true if neither another table nor a snapshot names a file of a table.
+/// Returns true if neither another table nor a snapshot names a table's file.
 fn has_alone(state: &ManifestState, table_id: u64, file_id: u64) -> bool {
     let names = |table: &TableEntry| {
         let mut families = table.regions.values().flat_map(|region| region.families.values());
@@ -278,7 +278,7 @@ fn has_alone(state: &ManifestState, table_id: u64, file_id: u64) -> bool {
         && !snapshots.any(|file| file.meta.file_id == file_id)
 }
 
-/// Returns the files of a table.
+/// Returns a table's files.
 fn files_of(table: &Table) -> impl Iterator<Item = Arc<StoreFile>> {
     let families = table.regions_now().into_iter().flat_map(|region| region.families());
     families.flat_map(|family| family.super_version().files.clone())

@@ -1,5 +1,5 @@
-//! Index tables: they are created, altered and dropped with their base tables, in the same edits of
-//! the manifest.
+//! Index tables: they are created, altered and dropped with their base tables, in the same manifest
+//! edits.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl NewTable {
     }
 }
 
-/// The index tables that a change of their base table drops and creates.
+/// The index tables that a change to their base table drops and creates.
 #[derive(Default)]
 pub(super) struct IndexChange {
     pub(super) dropped: Vec<Arc<Table>>,
@@ -63,14 +63,14 @@ pub(super) struct IndexChange {
 }
 
 impl IndexChange {
-    /// Returns the edits of the change.
+    /// Returns the edits for the change.
     pub(super) fn edits(&self) -> impl Iterator<Item = EditKind> {
         let dropped = self.dropped.iter().map(|table| table.id());
         let dropped = dropped.map(|table_id| EditKind::TableDropped(TableDropped { table_id }));
         dropped.chain(self.created.iter().map(NewTable::edit))
     }
 
-    /// Returns the families of the dropped tables.
+    /// Returns the dropped tables' families.
     pub(super) fn lost(&self) -> impl Iterator<Item = Arc<FamilyStore>> {
         let regions = self.dropped.iter().flat_map(|table| table.regions());
         regions.flat_map(|region| region.families()).cloned()
@@ -82,8 +82,8 @@ impl IndexChange {
     }
 }
 
-/// The index tables of a table whose rows are about to change otherwise than row by row: their
-/// indexes are repaired afterwards.
+/// Index tables on a table whose rows are about to change otherwise than row by row: their indexes
+/// are repaired afterwards.
 pub(crate) struct RepairingIndexes {
     /// The tables with the new state; the edit that records it, and the state before.
     tables: Vec<(Arc<Table>, Option<EditKind>, IndexState)>,
@@ -112,8 +112,7 @@ impl RepairingIndexes {
 }
 
 impl Store {
-    /// Returns the tables of a table's indexes with the state `repairing`, except those that are
-    /// off.
+    /// Returns a table's index tables with the state `repairing`, except the ones that are off.
     pub(crate) fn repairing_indexes(&self, table: &Arc<Table>) -> Result<RepairingIndexes> {
         let mut tables = Vec::new();
         for table in self.inner.tables.with_indexes(table)?.into_iter().skip(1) {
@@ -143,14 +142,14 @@ impl Store {
         self.inner.tables.finish_index(table, &IndexState::Repairing, &IndexState::Ready)
     }
 
-    /// Sets the states of all indexes of a table, and requests no builds.
+    /// Sets the states for all indexes on a table, and requests no builds.
     pub(crate) fn set_index_states(&self, table: &Arc<Table>, state: &IndexState) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
         let tables = self.inner.tables.with_indexes(table)?;
         tables.iter().skip(1).try_for_each(|it| self.inner.tables.set_index_state(it, state))
     }
 
-    /// Repairs an index. The caller holds `reindexing` of its base table.
+    /// Repairs an index. The caller holds `reindexing` on the base table.
     pub(crate) fn repair_index(&self, table_id: u64) -> Result<()> {
         self.inner.tables.build_now(table_id)
     }
@@ -159,7 +158,7 @@ impl Store {
         self.inner.tables.request_index_builds();
     }
 
-    /// Refuses a change of a table that holds the entries of an index.
+    /// Refuses a change to a table that holds index entries.
     pub(crate) fn refuse_index_table(table: &TableDescriptor) -> Result<()> {
         match IndexOf::of_table(table)? {
             None => Ok(()),
@@ -178,8 +177,8 @@ impl Store {
         IndexState::of_table(self.table(&index.table_name(table.name())?)?.descriptor())
     }
 
-    /// Returns a read point at the current state of all tables, with a table and the table of the
-    /// entries of its index, for a query that reads both; `None` if the index is not ready there.
+    /// Returns a read point at the current state of all tables, with a table and the index table
+    /// that holds the entries, for a query that reads both; `None` if the index is not ready there.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` if the table has no such index.
@@ -188,11 +187,11 @@ impl Store {
         tables.index_read(&Arc::new(point), table, index)
     }
 
-    /// Returns the tables of indexes of `base`, to be created without entries. The tables that
-    /// they replace are `dropped`.
+    /// Returns the index tables on `base`, to be created without entries. The tables that they
+    /// replace are `dropped`.
     ///
     /// # Errors
-    /// Those of the declaration; `TableExists`.
+    /// Errors from the declaration; `TableExists`.
     pub(super) fn new_index_tables<'i>(
         &self,
         base: &TableDescriptor,
@@ -211,19 +210,19 @@ impl Store {
         indexes.into_iter().map(new).collect()
     }
 
-    /// Replaces the indexes of [`Store::index_reset`] by empty ones. The caller holds `reindexing`
-    /// of the table and prevents changes of tables.
+    /// Replaces the indexes that [`Store::index_reset`] returns by empty ones. The caller holds
+    /// `reindexing` on the table and prevents changes to tables.
     ///
     /// # Errors
-    /// As [`Store::index_reset`]; `Io` of the manifest. The indexes then stay as they are.
+    /// As [`Store::index_reset`]; `Io` from the manifest. The indexes then stay as they are.
     pub(crate) fn reset_indexes(&self, table: &Arc<Table>) -> Result<()> {
         self.inner.tables.replace_indexes(self.index_reset(table)?)
     }
 
-    /// Returns the indexes of a table that are replaced by empty ones, to be built anew, where its
-    /// rows change otherwise than row by row: copies, and full-text indexes under repair, because
+    /// Returns a table's indexes that are replaced by empty ones, to be built anew, where rows
+    /// change otherwise than row by row: copies, and full-text indexes under repair, because
     /// whoever repairs them finds a change only by the state, which would not change. An index that
-    /// is off because of damage stays so.
+    /// is off because it is damaged stays so.
     ///
     /// # Errors
     /// `Corruption` if the table has a copy and a damaged file.
@@ -242,8 +241,8 @@ impl Store {
         tables.new_instead_of(table, reset)
     }
 
-    /// Returns the change of index tables that an alteration of their base table to `altered`
-    /// requires: indexes that it drops, declares or changes, and those whose entries it may change.
+    /// Returns the change to index tables that altering their base table to `altered` requires:
+    /// indexes that it drops, declares or changes, and indexes whose entries it may change.
     pub(super) fn index_change(
         &self,
         table: &Table,
@@ -265,7 +264,7 @@ impl Store {
 }
 
 impl Tables {
-    /// Returns a table to be created, with a region for each of these ranges.
+    /// Returns a table to be created, with a region for each range.
     pub(super) fn new_table(
         &self,
         descriptor: TableDescriptor,
@@ -277,12 +276,12 @@ impl Tables {
         Ok(NewTable { id, descriptor, regions, state })
     }
 
-    /// Replaces the tables of these indexes of a table by empty ones, to be built from its rows. A
+    /// Replaces the tables for these indexes on a table by empty ones, to be built from the rows. A
     /// unique index whose data was damaged takes no new values until then. The caller holds
-    /// `reindexing` of the table and prevents changes of tables.
+    /// `reindexing` on the table and prevents changes to tables.
     ///
     /// # Errors
-    /// `Io` of the manifest; the indexes then stay as they are.
+    /// `Io` from the manifest; the indexes then stay as they are.
     pub(super) fn rebuild_indexes(
         &self,
         table: &Arc<Table>,
@@ -304,8 +303,8 @@ impl Tables {
         Ok(IndexChange { dropped: replaced, created })
     }
 
-    /// Replaces tables of indexes by those of the same names. Writers of their rows go on: a record
-    /// with cells of the old ones is made again.
+    /// Replaces index tables by tables with the same names. Writers on their rows go on: a record
+    /// with cells from the old ones is made again.
     fn replace_indexes(&self, change: IndexChange) -> Result<()> {
         let Some(first) = change.dropped.first().map(|index| index.name().clone()) else {
             return Ok(());
@@ -320,7 +319,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Returns a table and the tables of its indexes.
+    /// Returns a table with its index tables.
     pub(super) fn with_indexes(&self, table: &Arc<Table>) -> Result<Vec<Arc<Table>>> {
         let mut tables = vec![Arc::clone(table)];
         let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
@@ -330,8 +329,8 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Sets the state of an index to `to`, unless it was dropped or has another state than `from`.
-    /// The caller prevents changes of tables meanwhile.
+    /// Sets an index's state to `to`, unless it was dropped or has another state than `from`. The
+    /// caller prevents changes to tables meanwhile.
     pub(super) fn finish_index(
         &self,
         table: &Table,
@@ -350,8 +349,8 @@ impl Tables {
         self.set_index_state(&now, to)
     }
 
-    /// Sets the state of an index; an index whose data is damaged does not get ready. The caller
-    /// prevents changes of tables meanwhile.
+    /// Sets an index's state; an index whose data is damaged does not get ready. The caller
+    /// prevents changes to tables meanwhile.
     pub(super) fn set_index_state(&self, table: &Table, state: &IndexState) -> Result<()> {
         if state.is_ready()
             && let Some(why) = self.damage_of(table)
@@ -361,7 +360,7 @@ impl Tables {
         self.declare_index(table, with_state(table, state), || {})
     }
 
-    /// Declares the table of an index anew, with another state. Runs `follow` while no commit is in
+    /// Declares an index table anew, with another state. Runs `follow` while no commit is in
     /// progress.
     pub(super) fn declare_index(
         &self,
@@ -371,7 +370,7 @@ impl Tables {
     ) -> Result<()> {
         let Some(edit) = altered(table, &descriptor) else { return Ok(()) };
         self.engine.append_edit(edit)?;
-        // A read point sees either the state before, and none of the later commits, or this one.
+        // A read point sees either the state before, and no later commit, or this one.
         let _latch = self.engine.freeze_latch.write();
         self.catalog.replace([Arc::new(table.altered(descriptor))]);
         self.changed();
@@ -380,9 +379,9 @@ impl Tables {
     }
 }
 
-/// Returns the descriptor of the table of an index in a state. If it takes the place of one of
-/// these tables whose data was damaged, it says so until it is built: a unique index takes no new
-/// values until then.
+/// Returns the descriptor for an index table in a state. If it replaces a table among these whose
+/// data was damaged, the descriptor notes it until it is built: a unique index takes no new values
+/// until then.
 fn index_table_in(
     index: &Index,
     base: &TableDescriptor,
@@ -399,12 +398,12 @@ fn index_table_in(
     Ok(descriptor)
 }
 
-/// Whether a table is a copy of another one.
+/// True if a table is a copy of another one.
 pub(super) fn is_copy(table: &Table) -> bool {
     IndexOf::of_table(table.descriptor()).ok().flatten().is_some_and(|of| of.is_copy)
 }
 
-/// Returns the edit of a table whose descriptor changes, if it does; its families stay.
+/// Returns the edit for a table whose descriptor changes, if it does; the families stay.
 pub(super) fn altered(table: &Table, descriptor: &TableDescriptor) -> Option<EditKind> {
     (table.descriptor() != descriptor).then(|| {
         EditKind::TableAltered(TableAltered {
@@ -415,7 +414,7 @@ pub(super) fn altered(table: &Table, descriptor: &TableDescriptor) -> Option<Edi
     })
 }
 
-/// Returns the descriptor of an index table with another state.
+/// Returns an index table's descriptor with another state.
 pub(super) fn with_state(table: &Table, state: &IndexState) -> TableDescriptor {
     let mut descriptor = table.descriptor().clone();
     // Once a build has ended, whatever was damaged has been made anew.
@@ -425,7 +424,7 @@ pub(super) fn with_state(table: &Table, state: &IndexState) -> TableDescriptor {
     descriptor.attribute(INDEX_STATE_ATTRIBUTE, state.to_string())
 }
 
-/// Returns the descriptor of a table that holds the entries of an index no more.
+/// Returns the descriptor for a table that no longer holds index entries.
 pub(crate) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
     for attribute in [INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEX_DAMAGE_ATTRIBUTE] {
         table.attributes.remove(attribute.as_bytes());
@@ -436,14 +435,15 @@ pub(crate) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
 /// Returns the indexes that a table declares.
 ///
 /// # Errors
-/// Those of the declaration.
+/// Errors from the declaration.
 pub(super) fn declared_indexes(table: &TableDescriptor) -> Result<Vec<Index>> {
     let Some(schema) = IndexSchema::of_table(table)? else { return Ok(Vec::new()) };
     schema.check_families(table)?;
     Ok(schema.indexes().to_vec())
 }
 
-/// Whether rows show the same cells after an alteration, of those that decide an index's entries.
+/// True if rows show the same cells after an alteration, as far as these cells decide an index's
+/// entries.
 fn rows_stay(index: &Index, old: &TableDescriptor, new: &TableDescriptor) -> bool {
     let retention = |table: &TableDescriptor| -> Vec<_> {
         let families = table.families().iter();

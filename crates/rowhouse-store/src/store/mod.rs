@@ -1,4 +1,4 @@
-//! The store as a whole: its handle, tables and namespaces, and its end.
+//! The store as a whole: handle, tables and namespaces, and how it ends.
 
 mod alter;
 mod assignment;

@@ -33,7 +33,7 @@ impl Store {
         self.write_namespace(&namespace)
     }
 
-    /// Replaces the configuration of a namespace.
+    /// Replaces a namespace's configuration.
     ///
     /// # Errors
     /// `NamespaceNotFound`.

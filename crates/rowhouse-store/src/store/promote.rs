@@ -27,7 +27,7 @@ use crate::read::RowVersion;
 use crate::region::{Region, serve_all};
 use crate::table::Table;
 
-/// The number of rows that a refusal names.
+/// How many rows a refusal names.
 const NAMED_MAX: usize = 10;
 
 /// The layouts of a table before and after a promotion ([`rowhouse_schema::layout_of`]).
@@ -40,7 +40,7 @@ pub struct LayoutChange {
 }
 
 impl LayoutChange {
-    /// Returns whether the table has been promoted.
+    /// Returns true if the table has been promoted.
     fn is_done(&self, table: &Table) -> Result<bool> {
         let layout = layout_of(table.descriptor());
         if layout == Some(&self.after) {
@@ -68,11 +68,11 @@ struct Swap {
 }
 
 impl Store {
-    /// Swaps a table with one of its indexes that `covers *`: the table gets the key and the
-    /// contents of the index, and the index, under its name, those of the table. The regions keep
-    /// their files, so the time that this takes depends on the number of rows only in that their
-    /// keys are read before. Reads and writes go on until then, and wait for the moment of the
-    /// swap. Open scanners go on in the old key. Other indexes of the table are built anew.
+    /// Swaps a table with an index on it that `covers *`: the table gets the index's key and
+    /// contents, and the index, under its name, gets the table's key and contents. The regions keep
+    /// their files, so the time that this takes depends on the row count only in that their keys
+    /// are read before. Reads and writes go on until then, and wait for the swap itself. Open
+    /// scanners go on in the old key. Other indexes on the table are built anew.
     ///
     /// ```
     /// use rowhouse_model::{FamilyDescriptor, Get, Put, TableDescriptor, TableName};
@@ -103,10 +103,9 @@ impl Store {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, if it
-    /// does not cover `*` or is not ready, if its old key cannot be declared as an index of the new
-    /// one, if rows of the table do not fit its template (the error names some), or if the table is
-    /// altered meanwhile; `Corruption` if a file of the index is damaged. The table then stays as
-    /// it was.
+    /// does not cover `*` or is not ready, if the old key cannot be declared as an index on the new
+    /// one, if rows in the table do not fit the template (the error names some), or if the table is
+    /// altered meanwhile; `Corruption` if an index file is damaged. The table then stays as it was.
     pub fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
         self.promote(table, index, None)
     }
@@ -115,7 +114,7 @@ impl Store {
     /// `layouts.after` stays as it is, so that the call swaps once.
     ///
     /// # Errors
-    /// As [`Store::promote_index`]; `LayoutChanged` if the table has neither of the layouts;
+    /// As [`Store::promote_index`]; `LayoutChanged` if the table has neither layout;
     /// `InvalidRequest` if they are the same.
     pub fn promote_index_once(
         &self,
@@ -156,14 +155,14 @@ impl Store {
             return Err(Error::invalid(format!("table {table} was altered meanwhile")));
         }
         swap.run(self, misfits)?;
-        // Files of the table are files of its index now.
+        // The table's files are the index's files now.
         self.inner.engine.files.damage.check_again();
         self.request_index_builds();
         tracing::info!(%table, index, "index promoted");
         Ok(())
     }
 
-    /// Returns the table of an index that can be promoted.
+    /// Returns the index table that can be promoted.
     fn copy_to_promote(&self, base: &Table, index: &str) -> Result<Arc<Table>> {
         base.check_enabled()?;
         let schema = base.indexes()?.ok_or_else(|| no_indexes(base.name()))?;
@@ -182,8 +181,8 @@ impl Store {
         }
     }
 
-    /// Returns what the promotion of an index changes; without `layout` the table gets one that it
-    /// never had. The caller prevents changes of tables.
+    /// Returns what promoting an index changes; without `layout` the table gets one that it never
+    /// had. The caller prevents changes to tables.
     fn swap(&self, table: &TableName, index: &str, layout: Option<&Bytes>) -> Result<Swap> {
         let base = self.table(table)?;
         let copy = self.copy_to_promote(&base, index)?;
@@ -232,7 +231,7 @@ impl Swap {
         let regions = || base.regions().iter().chain(copy.regions());
         let _moving: Vec<_> = regions().map(|region| region.topology_lock.lock()).collect();
         let served: Vec<_> = regions().filter(|region| region.is_serving()).collect();
-        // On return no commit of these regions is under way.
+        // On return no commit in these regions is in progress.
         serve_all(engine, served.iter().map(|region| &***region), false);
         let swapped = match copy.misfits_written.load(Ordering::Acquire) {
             written if written != misfits => Err(Error::invalid(format!(
@@ -240,7 +239,7 @@ impl Swap {
                 base.name()
             ))),
             _ => without(engine, &lost, EditKind::together(edits), base.name(), || {
-                // The last timestamps issued to rows are kept by region and key.
+                // The last timestamps issued to rows are stored by region and key.
                 engine.timestamps.catch_up();
                 engine.recent_writes.note_all(engine.mvcc.reserved());
                 let serves = |region: &Arc<Region>| served.iter().any(|it| it.id() == region.id());
@@ -275,7 +274,7 @@ impl Swap {
     }
 }
 
-/// The compaction policies of the families of both tables, after the swap.
+/// The compaction policies for both tables' families, after the swap.
 struct Policies {
     base: Vec<Policy>,
     copy: Vec<Policy>,
@@ -292,7 +291,7 @@ impl Policies {
     }
 }
 
-/// Returns a region with the families of another one, as one of this table.
+/// Returns a region with another one's families, as a region in this table.
 pub(super) fn renamed(
     region: &Arc<Region>,
     table: &TableDescriptor,
@@ -313,8 +312,8 @@ pub(super) fn renamed(
     Arc::new(renamed.assigned(region.assignment()).in_place_of(&[Arc::clone(region)]))
 }
 
-/// Checks that the keys of all rows of a table fit its template, also of those that show cells
-/// again when delete markers expire.
+/// Checks that all row keys in a table fit the template, also for rows that show cells again when
+/// delete markers expire.
 fn check_fit(table: &Arc<Table>) -> Result<()> {
     let Some(key) = KeySchema::of_table(table.descriptor())? else { return Ok(()) };
     let (mut misfits, mut named) = (0u64, Vec::new());
@@ -346,7 +345,7 @@ fn check_fit(table: &Arc<Table>) -> Result<()> {
     )))
 }
 
-/// Returns whether a row shows cells, now or after delete markers expire.
+/// Returns true if a row shows cells, now or after delete markers expire.
 fn shows_cells_ever(table: &Table, row: &[u8]) -> Result<bool> {
     let (region, get) = (table.region_of(row), Get::new(Bytes::copy_from_slice(row))?);
     let mut at_millis = region.engine().timestamps.now_millis();

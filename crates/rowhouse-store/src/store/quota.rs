@@ -1,4 +1,4 @@
-//! Quotas of tables and regions per namespace: HBase's checks and messages.
+//! Quotas for tables and regions per namespace: HBase's checks and messages.
 
 use rowhouse_model::{Error, ErrorKind, Namespace, Result, TableName};
 
@@ -6,7 +6,7 @@ use super::handle::Tables;
 use crate::region::Region;
 
 impl Tables {
-    /// Checks that a table with `regions` regions may be added to its namespace.
+    /// Checks that a table with `regions` regions may be added to the namespace.
     ///
     /// # Errors
     /// `QuotaExceeded`.
@@ -31,7 +31,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Checks that a table may have `regions` regions in place of its current ones.
+    /// Checks that a table may have `regions` regions in place of the current ones.
     ///
     /// # Errors
     /// `QuotaExceeded`.
@@ -70,7 +70,7 @@ impl Tables {
         self.engine.manifest.read(|state| state.namespaces.get(name.namespace()).cloned())
     }
 
-    /// Returns the number of tables and regions of a namespace, without those of table `but`.
+    /// Returns how many tables and regions a namespace has, without table `but` and its regions.
     fn count(&self, namespace: &str, but: Option<&TableName>) -> (u64, u64) {
         let entries = self.catalog.entries();
         let tables = entries.tables.values();

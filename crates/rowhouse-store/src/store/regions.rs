@@ -1,7 +1,7 @@
 //! Replacing regions by splits and merges, under concurrent reads and writes.
 //!
 //! Nothing is copied. Memstores are flushed, one edit replaces the old regions, and the new regions
-//! name the files of the old ones, restricted to their own rows. Compactions, requested at once,
+//! name the old regions' files, restricted to their own rows. Compactions, requested at once,
 //! rewrite shared files for each region.
 
 use std::sync::Arc;
@@ -28,12 +28,12 @@ use crate::table::Table;
 impl Store {
     /// Splits a region in two. The second region begins at row `at`, or near the middle of the data
     /// if `at` is `None`. The table's split restriction and split policy can move the split point,
-    /// so that rows they keep together are not parted. Concurrent reads and writes of the table
+    /// so that rows they keep together are not parted. Concurrent reads and writes on the table
     /// continue; the old region no longer serves.
     ///
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` if splits are switched off or disabled
-    /// by the table's policy, for a row that is not after the first of the region, and for a region
+    /// by the table's policy, for a row that is not after the region's first row, and for a region
     /// without two rows that may be parted.
     pub fn split_region(&self, name: &[u8], at: Option<Bytes>) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
@@ -66,13 +66,13 @@ impl Store {
         self.inner.tables.replace_regions(&table, &[region], &ranges)
     }
 
-    /// Merges adjacent regions of a table into one. Concurrent reads and writes of the table
+    /// Merges adjacent regions in a table into one. Concurrent reads and writes on the table
     /// continue; the old regions no longer serve. Files that earlier splits left shared are
     /// compacted first, which takes as long as compacting them does.
     ///
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` if merges are switched off, for fewer
-    /// than two regions, for regions of several tables, and for regions that are not adjacent.
+    /// than two regions, for regions in several tables, and for regions that are not adjacent.
     pub fn merge_regions(&self, names: &[&[u8]]) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
@@ -136,7 +136,7 @@ fn check_splittable(table: &TableDescriptor, region: &Region) -> Result<()> {
     Ok(())
 }
 
-/// Returns the row at which to split a region near its middle.
+/// Returns the row at which to split a region near the middle.
 fn middle(table: &TableDescriptor, region: &Region) -> Result<Bytes> {
     region.flush()?;
     let refuse = |why: String| Error::invalid(format!("{why}: region={}", region.display_name()));
@@ -170,11 +170,11 @@ impl Tables {
         let removed = old.iter().map(|region| region.id()).collect();
         let edit = RegionsReplaced { table_id: table.id(), removed, added: added.clone() };
         let families: Vec<_> = old.iter().flat_map(|region| region.families()).cloned().collect();
-        // Flushes most of the data while the regions still accept writes.
+        // Flushes most data while the regions still accept writes.
         families.iter().try_for_each(|family| flush::flush(engine, family))?;
         let _moving: Vec<_> = old.iter().map(|region| region.topology_lock.lock()).collect();
         families.iter().for_each(|family| family.set_closing(true));
-        // No flush or compaction may add a file of an old region.
+        // No flush or compaction may add a file to an old region.
         let _quiet: Vec<_> = families
             .iter()
             .map(|family| (family.flushing.lock(), family.compacting.write()))
@@ -191,7 +191,7 @@ impl Tables {
         }
         let added = {
             let _latch = engine.freeze_latch.write();
-            // The last timestamps issued to rows are kept by region; the new regions do not have
+            // The last timestamps issued to rows are stored by region; the new regions do not have
             // them.
             engine.timestamps.catch_up();
             let added: Vec<_> = added
@@ -222,7 +222,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Returns the metadata of new regions with these ranges.
+    /// Returns the metadata for new regions with these ranges.
     pub(super) fn metas_of(
         &self,
         name: &TableName,
@@ -233,7 +233,7 @@ impl Tables {
         let created_millis = self.next_region_millis();
         let mut servers = self.region_servers.in_turn();
         let metas = ranges.iter().map(|range| {
-            // A region's name is a row of hbase:meta.
+            // A region's name is a row in hbase:meta.
             let info = RegionInfo::new(name.clone(), range.clone(), created_millis);
             check_row(&info.name().full).map_err(|error| {
                 Error::invalid(format!("a split key makes a region name too long: {error}"))
@@ -258,7 +258,7 @@ impl Tables {
         millis.unsigned_abs()
     }
 
-    /// Returns a region with the files of the `old` regions that may hold its rows.
+    /// Returns a region with the files from the `old` regions that may hold the new region's rows.
     pub(super) fn region_in_place_of(
         &self,
         descriptor: &TableDescriptor,
@@ -268,8 +268,8 @@ impl Tables {
         self.region_with_files_of(old, descriptor, old, meta)
     }
 
-    /// Returns a region in the place of a truncated one, whose cells are still there at earlier
-    /// read points.
+    /// Returns a region that replaces a truncated one, whose cells are still there at earlier read
+    /// points.
     pub(super) fn truncated_region(
         &self,
         descriptor: &TableDescriptor,
@@ -311,7 +311,7 @@ impl Tables {
     }
 }
 
-/// Returns the files of a (region, family) that may hold rows of `range`.
+/// Returns the files in a (region, family) that may hold rows in `range`.
 fn files_for(store: &FamilyStore, range: &RowRange) -> Vec<Arc<StoreFile>> {
     let super_version = store.super_version();
     super_version

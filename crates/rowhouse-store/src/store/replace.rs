@@ -1,4 +1,4 @@
-//! A table takes the place of another one, in one edit.
+//! A table takes another one's place, in one edit.
 
 use std::sync::Arc;
 
@@ -20,19 +20,19 @@ use crate::table::Table;
 struct Renamed {
     table: Arc<Table>,
     descriptor: TableDescriptor,
-    /// The compaction policies of its families.
+    /// The compaction policies for the table's families.
     policies: Vec<Policy>,
 }
 
 impl Store {
-    /// Gives the name `name` to the table `with`, and to its indexes the names that belong to it. A
-    /// table that has the name is dropped with its indexes. All of this takes effect at one moment,
+    /// Gives the name `name` to the table `with`, and to the table's indexes the names that belong
+    /// to it. A table that has the name is dropped with all indexes. All this takes effect at once,
     /// also in a crash, and takes no longer for more rows: files and memstores stay as they are.
     ///
-    /// `may_drop` is asked about the table that would be dropped, while no table changes.
+    /// `may_drop` is called with the table that would be dropped, while no table changes.
     ///
-    /// Open scanners and read points of the dropped table go on in it, and other reads of it are
-    /// refused. Handles on `with` do not write any more.
+    /// Open scanners and read points on the dropped table go on in it, and other reads are refused.
+    /// Handles on `with` do not write any more.
     ///
     /// ```
     /// use rowhouse_model::{FamilyDescriptor, Get, Put, TableDescriptor, TableName};
@@ -54,18 +54,18 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// That of `may_drop`; `TableNotFound` and `TableNotEnabled` for `with`; `InvalidRequest` if it
-    /// has an index that is not ready, if one of the tables holds the entries of an index, and for
-    /// the same name twice; `TableExists` if another table has the name of an index; the errors of
-    /// [`Store::create_table`] if no table has the name; `Io` of the manifest. The tables then stay
-    /// as they were.
+    /// The error from `may_drop`; `TableNotFound` and `TableNotEnabled` for `with`;
+    /// `InvalidRequest` if it has an index that is not ready, if either table holds index entries,
+    /// and for the same name twice; `TableExists` if another table has an index's name; errors as
+    /// for [`Store::create_table`] if no table has the name; `Io` from the manifest. The tables
+    /// then stay as they were.
     pub fn replace_table(
         &self,
         name: &TableName,
         with: &TableName,
         may_drop: impl FnOnce(&TableDescriptor) -> Result<()>,
     ) -> Result<()> {
-        // No build or repair of an index of the table is under way.
+        // No index on the table is being built or repaired.
         let reindexed = self.table(with)?;
         let _reindexing = reindexed.reindexing.lock();
         let _changing = self.inner.tables.changing.lock();
@@ -87,7 +87,7 @@ impl Store {
         let regions = || new.iter().map(|it| &it.table).chain(&old).flat_map(|it| it.regions());
         let _moving: Vec<_> = regions().map(|region| region.topology_lock.lock()).collect();
         let served: Vec<_> = regions().filter(|region| region.is_serving()).collect();
-        // On return no commit of these regions is under way.
+        // On return no commit in these regions is in progress.
         serve_all(engine, served.iter().map(|region| &***region), false);
         let is_served = |region: &Region| served.iter().any(|it| it.id() == region.id());
         // Before the table counts as dropped, so that it never looks as if it was gone.
@@ -120,8 +120,8 @@ impl Store {
         replaced
     }
 
-    /// Returns the table that is to be dropped for another one with so many regions, with the
-    /// tables of its indexes; nothing if there is none and the name may be given.
+    /// Returns the table that is to be dropped for another one with so many regions, with its index
+    /// tables; nothing if there is none and the name may be given.
     fn replaced(
         &self,
         name: &TableName,
@@ -138,8 +138,8 @@ impl Store {
         self.inner.tables.with_indexes(&old)
     }
 
-    /// Returns a table and the tables of its indexes, as they become with the name `name`, which
-    /// the tables of `old` leave.
+    /// Returns a table and its index tables, as they become with the name `name`, which the tables
+    /// in `old` leave.
     fn renamed(
         &self,
         table: &Arc<Table>,
@@ -177,7 +177,7 @@ impl Store {
 }
 
 impl Renamed {
-    /// Returns the table with its new name.
+    /// Returns the table with the new name.
     fn make(&self, is_served: impl Fn(&Region) -> bool) -> Table {
         let Self { table, descriptor, policies } = self;
         let regions = table.regions().iter();

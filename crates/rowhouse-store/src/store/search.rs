@@ -1,6 +1,5 @@
 //! Full-text indexes. The store keeps their tables, queues and states; their segments are written
-//! and searched by the crate of searches, through this interface
-//! (`docs/decisions/0073-search.md`).
+//! and searched by the search crate, through this interface (`docs/decisions/0073-search.md`).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,7 +17,7 @@ use crate::region::table_not_found;
 use crate::table::Table;
 use crate::write::cells::write_cells;
 
-/// The rows up to which those of a queue are counted.
+/// The row count up to which a queue's rows are counted.
 const QUEUE_COUNTED_MAX: u64 = 10_000;
 
 /// A full-text index of a store.
@@ -27,20 +26,20 @@ pub struct SearchIndex {
     pub table: TableName,
     /// The index.
     pub index: Index,
-    /// The table of the index: its queue, segments and list.
+    /// The index table: queue, segments and list.
     pub entries: Arc<Table>,
     /// The state of the index.
     pub state: IndexState,
-    /// Whether the table, and with it that of the index, is enabled.
+    /// Whether the table, and with it the index table, is enabled.
     pub is_enabled: bool,
-    /// The number of rows put into queues since the store was opened, of all full-text indexes: if
+    /// How many rows were put into queues since the store was opened, for all full-text indexes: if
     /// it is the same as before, no queue has a new entry.
     pub changes: u64,
 }
 
 impl Store {
-    /// Returns a table and the table of one of its full-text indexes with a read point for both,
-    /// whatever the state of the index. Tables, index, state and read point are of one moment.
+    /// Returns a table and the index table of a full-text index on it with a read point for both,
+    /// whatever the index state. Tables, index, state and read point belong to one point in time.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` if the table has no such index, or one of another kind.
@@ -49,11 +48,11 @@ impl Store {
         tables.search_read(&Arc::new(point), table, index)
     }
 
-    /// Returns the full-text indexes of all tables. Leaves out those of tables whose declarations
+    /// Returns the full-text indexes on all tables. Leaves out indexes on tables whose declarations
     /// a newer version wrote.
     ///
     /// # Errors
-    /// `Unsupported` for a state of a newer version.
+    /// `Unsupported` for a state from a newer version.
     pub fn search_indexes(&self) -> Result<Vec<SearchIndex>> {
         let served = self.inner.tables.catalog.entries();
         let mut found = Vec::new();
@@ -76,20 +75,20 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the queue of each full-text index, unless it is empty. An index that cannot be read
-    /// is left out.
+    /// Returns each full-text index's queue, unless it is empty. An index that cannot be read is
+    /// left out.
     pub(super) fn search_queues(&self) -> Vec<ServerTask> {
         let indexes = self.search_indexes().unwrap_or_default();
         indexes.iter().filter_map(|index| queue_of(index).ok()?).collect()
     }
 
-    /// Writes cells to the table of a full-text index: all of them, in one record of the log, or
-    /// none. They keep their timestamps. Waits for room as other writes do.
+    /// Writes cells to a full-text index table: all of them in one log record, or none. They keep
+    /// their timestamps. Waits for room as other writes do.
     ///
-    /// An entry of the queue is removed by a marker that covers all versions of its column up to
-    /// its timestamp ([`CellKind::DeleteColumn`](rowhouse_model::CellKind)). Later entries of the
-    /// row have later timestamps; earlier ones, which a marker of a single version would uncover,
-    /// are of no use.
+    /// A queue entry is removed by a marker that covers all versions in the entry's column up to
+    /// the marker's timestamp ([`CellKind::DeleteColumn`](rowhouse_model::CellKind)). Later entries
+    /// for the row have later timestamps; earlier ones, which a single-version marker would
+    /// uncover, have no use.
     ///
     /// # Errors
     /// `InvalidRequest` for another table, and for a cell without a timestamp; `TableNotFound` if
@@ -112,13 +111,13 @@ impl Store {
         write_cells(entries, &cells)
     }
 
-    /// Sets the state of a full-text index, after a sync of the log: whatever was written for the
-    /// state survives whenever it does. Returns `false`, and changes nothing, if the index has
-    /// another state than `from`, or its table was dropped or replaced: its rows have changed
-    /// otherwise than row by row, and the queue does not have all of them.
+    /// Sets a full-text index's state, after a log sync: whatever was written for the state
+    /// survives whenever it does. Returns `false`, and changes nothing, if the index has another
+    /// state than `from`, or the table was dropped or replaced: rows have changed otherwise than
+    /// row by row, and the queue does not have all changes.
     ///
     /// # Errors
-    /// `InvalidRequest` for the table of another kind; `Io` of the log or the manifest.
+    /// `InvalidRequest` for a table of another kind; `Io` from the log or the manifest.
     pub fn set_search_state(
         &self,
         entries: &Table,
@@ -148,7 +147,7 @@ fn check_search_table(table: &Table) -> Result<()> {
     Err(Error::invalid(format!("table {} is not that of a full-text index", table.name())))
 }
 
-/// Returns the queue of an index as a task; `None` if it is empty.
+/// Returns an index's queue as a task; `None` if it is empty.
 fn queue_of(index: &SearchIndex) -> Result<Option<ServerTask>> {
     let mut columns = Columns::all();
     columns.add_family(QUEUE_FAMILY);

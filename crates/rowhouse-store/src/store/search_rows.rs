@@ -1,4 +1,4 @@
-//! The rows of a table for the documents of its full-text index.
+//! The table rows for documents in a full-text index.
 
 use rowhouse_model::{Bytes, Get, Result, Row};
 
@@ -7,7 +7,7 @@ use crate::catalog::SearchRead;
 use crate::read::RowVersion;
 
 impl SearchRead {
-    /// Reads the columns that the index reads of a row, at the read point, as they are at a time.
+    /// Reads a row's columns that the index reads, at the read point, as they are at a time.
     /// Returns the row, and the last millisecond until which it stays so without a write: a cell
     /// may expire, or a delete marker that covers cells. `i64::MAX` if nothing expires.
     ///

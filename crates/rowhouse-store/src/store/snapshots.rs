@@ -1,4 +1,4 @@
-//! Snapshots of tables: take, list, delete, clone and restore.
+//! Table snapshots: take, list, delete, clone and restore.
 //!
 //! Nothing is copied. The edit that takes a snapshot names the table's files again, and so does the
 //! edit that clones or restores it. A file is removed once nothing names it.
@@ -45,15 +45,15 @@ impl Store {
         Ok(self.known_snapshot(name)?.snapshot.clone())
     }
 
-    /// Takes a snapshot of a table: of all its writes at one read point over all regions, or of its
-    /// files only if the kind says so. Concurrent reads and writes continue. If the table declares
-    /// no MAX_FILESIZE, its clones get the one of the snapshot. Returns the snapshot as stored:
-    /// with the current time unless one was set, and with the kind for disabled tables if the table
-    /// is disabled.
+    /// Takes a snapshot of a table: all its writes at one read point over all regions, or only its
+    /// files if the kind specifies that. Concurrent reads and writes continue. If the table
+    /// declares no MAX_FILESIZE, the clones get the snapshot's MAX_FILESIZE. Returns the snapshot
+    /// as stored: with the current time unless one was set, and with the kind for disabled tables
+    /// if the table is disabled.
     ///
     /// # Errors
-    /// `SnapshotExists`; `SnapshotCreation` if there is no such table; `Io` and other errors of the
-    /// flushes.
+    /// `SnapshotExists`; `SnapshotCreation` if there is no such table; `Io` and other errors from
+    /// the flushes.
     pub fn take_snapshot(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
         let _changing = self.inner.tables.changing.lock();
         let engine = &self.inner.engine;
@@ -93,7 +93,7 @@ impl Store {
         delete_snapshot(&self.inner.engine, &mut snapshots, name)
     }
 
-    /// Creates a table from a snapshot, with its declaration, regions and cells. Writes to the new
+    /// Creates a table from a snapshot, with the declaration, regions and cells. Writes to the new
     /// table affect neither the snapshot nor other tables.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl Store {
         self.clone_of(name, table, &snapshots)
     }
 
-    /// Restores a disabled table to a snapshot, including its declaration; later changes are lost.
+    /// Restores a disabled table to a snapshot, including the declaration; later changes are lost.
     /// The table stays disabled. A table that no longer exists is created, and enabled.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the tables of the indexes that a table of a snapshot declares, which are built anew.
+    /// Returns the index tables that a table in a snapshot declares, which are built anew.
     fn building_indexes(
         &self,
         table: &TableDescriptor,
@@ -236,14 +236,14 @@ fn delete_snapshot(engine: &Engine, snapshots: &mut SnapshotFiles, name: &str) -
     Ok(())
 }
 
-/// Makes a snapshot name the files of a table. Flushes the memstores at one sequence number first,
-/// unless the snapshot's kind skips the flush. The caller prevents changes of tables meanwhile.
+/// Makes a snapshot name a table's files. Flushes the memstores at one sequence number first,
+/// unless the snapshot's kind skips the flush. The caller prevents changes to tables meanwhile.
 fn keep_files(engine: &Arc<Engine>, table: &Table, snapshot: &Snapshot) -> Result<()> {
     let families: Vec<_> =
         table.regions().iter().flat_map(|region| region.families()).cloned().collect();
     let flushes = snapshot.kind != SnapshotKind::SkipFlush;
     if flushes {
-        // Flushes most of the data before writers have to wait.
+        // Flushes most data before writers have to wait.
         families.iter().try_for_each(|family| flush::flush(engine, family))?;
     }
     // No other flush may add a file.
@@ -285,7 +285,7 @@ fn region_of(region: &Region) -> SnapshotRegion {
     }
 }
 
-/// Requests the due compactions of a new table.
+/// Requests the due compactions on a new table.
 fn request_merges(engine: &Engine, table: &Table) {
     for family in table.regions().iter().flat_map(|region| region.families()) {
         engine.compactions.request(family, None);
@@ -301,7 +301,7 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// Returns the regions of `metas`, which correspond to those of the snapshot one for one.
+    /// Returns the regions of `metas`, which correspond to the snapshot's regions one for one.
     fn regions(&self, table: &TableDescriptor, metas: Vec<RegionMeta>) -> Vec<Arc<Region>> {
         let row_limit = Arc::new(RowLimit::of(table));
         let regions = self.entry.regions.values().zip(metas).map(|(from, meta)| {

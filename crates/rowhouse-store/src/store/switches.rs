@@ -11,12 +11,12 @@ use crate::region::Region;
 use crate::table::Table;
 
 impl Store {
-    /// Returns whether a switch is on; all are on in a new store.
+    /// Returns true if a switch is on; all are on in a new store.
     pub fn region_switch(&self, switch: RegionSwitch) -> bool {
         is_on(switch, self.inner.engine.manifest.read(|state| state.switches))
     }
 
-    /// Turns a switch on or off; returns whether it was on. Splits and merges in progress finish.
+    /// Turns a switch on or off; returns true if it was on. Splits and merges in progress finish.
     ///
     /// # Errors
     /// `Io`, `ReadOnly`.
@@ -28,12 +28,12 @@ impl Store {
         Ok(is_on(switch, before))
     }
 
-    /// Returns whether the cleanup removes expired snapshots; it does in a new store.
+    /// Returns true if the cleanup removes expired snapshots; it does in a new store.
     pub fn snapshot_cleanup(&self) -> bool {
         self.inner.engine.manifest.read(|state| !state.switches.snapshot_cleanup_off)
     }
 
-    /// Turns the cleanup of expired snapshots on or off; returns whether it was on. While it is
+    /// Turns the cleanup of expired snapshots on or off; returns true if it was on. While it is
     /// off, expired snapshots stay listed and can only be deleted; once it is on again it removes
     /// them. When this returns, no removal is in progress.
     ///
@@ -46,13 +46,13 @@ impl Store {
         Ok(!before.snapshot_cleanup_off)
     }
 
-    /// Returns whether a switch of the master is on; all are on in a new store.
+    /// Returns true if a master switch is on; all are on in a new store.
     pub fn master_switch(&self, switch: MasterSwitch) -> bool {
         let mut switches = self.inner.engine.manifest.read(|state| state.switches);
         !*off(&mut switches, switch)
     }
 
-    /// Turns a switch of the master on or off; returns whether it was on.
+    /// Turns a master switch on or off; returns true if it was on.
     ///
     /// # Errors
     /// `Io`, `ReadOnly`.

@@ -18,15 +18,15 @@ use crate::observer::named_observers;
 use crate::region::{Region, serve_all};
 use crate::table::Table;
 
-/// The attribute that Apache HBase's master adds to every table, and its shell shows.
+/// The attribute that Apache HBase's master adds to every table, and the HBase shell shows.
 const FILE_TRACKER: (&str, &str) = ("hbase.store.file-tracker.impl", "DEFAULT");
 
 impl Store {
-    /// Creates a table whose regions begin at the first row and at each of `splits`.
+    /// Creates a table whose regions begin at the first row and at each row in `splits`.
     ///
     /// # Errors
     /// `TableExists`, `NamespaceNotFound`, `InvalidRequest` for splits that are empty or not
-    /// distinct, and the errors of [`TableDescriptor::check`].
+    /// distinct, and errors as for [`TableDescriptor::check`].
     pub fn create_table(&self, descriptor: TableDescriptor, splits: &[Bytes]) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
@@ -79,7 +79,8 @@ impl Store {
         self.inner.tables.check_table_quota(name, regions)
     }
 
-    /// Returns the metadata of new regions that begin at the first row and at each of `splits`.
+    /// Returns the metadata for new regions that begin at the first row and at each row in
+    /// `splits`.
     pub(super) fn region_metas(
         &self,
         name: &TableName,
@@ -161,7 +162,7 @@ impl Store {
         Ok(())
     }
 
-    /// Drops a table, its cells and files.
+    /// Drops a table with all cells and files.
     ///
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled`.
@@ -186,7 +187,7 @@ impl Store {
     }
 }
 
-/// Returns the families of all regions of tables.
+/// Returns the families of all regions in these tables.
 pub(super) fn families_of(tables: &[Arc<Table>]) -> Vec<Arc<FamilyStore>> {
     let regions = tables.iter().flat_map(|table| table.regions());
     regions.flat_map(|region| region.families()).cloned().collect()

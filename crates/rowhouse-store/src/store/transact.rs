@@ -1,4 +1,4 @@
-//! Transactions over rows of any tables.
+//! Transactions over rows in any tables.
 
 use std::time::Duration;
 
@@ -11,16 +11,17 @@ use crate::write::transaction::{Ended, Transaction};
 const TRIES_MAX: u32 = 100;
 /// The number of attempts without a wait before the next.
 const TRIES_AT_ONCE: u32 = 10;
-/// The wait after a later attempt, multiplied by the number of attempts: half a second in total.
+/// The wait after a later attempt, multiplied by the attempt count: half a second in total.
 const WAIT: Duration = Duration::from_micros(100);
 
 impl Store {
-    /// Runs a serializable transaction over rows of any tables. `run` reads at one read point and
-    /// sees its own writes. When it returns, the writes are committed atomically, unless another
-    /// writer has changed a row or range that it read, or a row that it wrote; `run` is then called
-    /// again at a later read point. It must therefore have no effects outside of the transaction.
-    /// An error of `run` ends the transaction without a change, unless it has read a table that was
-    /// created, truncated or restored after the transaction began: then it is called again, too.
+    /// Runs a serializable transaction over rows in any tables. `run` reads at one read point and
+    /// sees the transaction's own writes. When it returns, the writes are committed atomically,
+    /// unless another writer has changed a row or range that it read, or a row that it wrote; `run`
+    /// is then called again at a later read point. It must therefore have no effects outside the
+    /// transaction. An error from `run` ends the transaction without a change, unless it has read a
+    /// table that was created, truncated or restored after the transaction began: then it is called
+    /// again, too.
     ///
     /// Other writers do not wait for a transaction before it commits. A transaction over many rows
     /// that others write all the time may never commit.
@@ -50,7 +51,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Errors of `run`; `Conflict` after 100 conflicting attempts; as [`Region::mutate`] for the
+    /// Errors from `run`; `Conflict` after 100 conflicting attempts; as [`Region::mutate`] for the
     /// commit.
     ///
     /// [`Region::mutate`]: crate::Region::mutate

@@ -17,10 +17,10 @@ pub(super) fn flush(engine: &Arc<Engine>) {
     }
 }
 
-/// The time without a background sync after which the files kept for log segments are removed.
+/// The time without a background sync after which the files retained for log segments are removed.
 const IDLE_WAIT: Duration = Duration::from_secs(30);
 
-/// Runs log work until its queue is closed. A background sync runs some time after the first write
+/// Runs log work until the queue is closed. A background sync runs some time after the first write
 /// that it covers.
 pub(super) fn maintain_log(engine: &Arc<Engine>) {
     let mut sync_at = None;
@@ -45,7 +45,7 @@ pub(super) fn maintain_log(engine: &Arc<Engine>) {
     }
 }
 
-/// Runs a piece of work. A failure is only logged.
+/// Runs a work item. A failure is only logged.
 pub(super) fn do_work(engine: &Arc<Engine>, work: &Work) {
     let done = guard(|| match work {
         Work::Flush { region, family } => engine

@@ -1,8 +1,8 @@
 //! Direct access to a file's bloom chunks that are in the block cache, without a lookup in the
 //! cache.
 //!
-//! A read of a missing row does little more than query one chunk. The cache lookup, with a lock and
-//! a counter that all readers write, took a seventh of that time.
+//! Reading a missing row does little more than query one chunk. The cache lookup, with a lock and a
+//! counter that all readers write, took a seventh of that time.
 
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
@@ -12,11 +12,11 @@ use rowhouse_format::hfile::BloomChunk;
 
 use crate::block_cache::{ChunkSlot, KeptChunk};
 
-/// A slot for each of a file's chunks, by chunk number.
+/// A slot for each chunk in a file, by chunk number.
 #[derive(Default)]
 pub(super) struct BloomSlots(OnceLock<Box<[Arc<ChunkSlot>]>>);
 
-/// One in this many readers still accesses the cache, so that its eviction policy sees the use.
+/// One in this many readers still accesses the cache, so that the eviction policy sees the use.
 const READS_PER_CACHE_ACCESS: u32 = 32;
 
 impl BloomSlots {
@@ -40,7 +40,7 @@ impl BloomSlots {
     }
 }
 
-/// Returns whether this read should access the cache.
+/// Returns true if this read should access the cache.
 pub(super) fn should_touch_cache() -> bool {
     thread_local! {
         static DRAWN: Cell<u32> = const { Cell::new(0x9E37_79B9) };
@@ -66,7 +66,7 @@ mod tests {
     use crate::store_file::StoreFile;
     use crate::{Settings, Store, Table};
 
-    /// Returns a table of one file, whose bloom has one chunk, in a store with a small cache.
+    /// Returns a table with one file, whose bloom has one chunk, in a store with a small cache.
     fn table() -> (Store, Arc<Table>, Arc<StoreFile>) {
         let settings = Settings { block_cache_bytes: 64 << 10, ..Settings::default() };
         let disk = SimulatedDisk::default();

@@ -10,8 +10,8 @@ use super::{FileTrace, StoreFile};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 
-/// With this many entries in a file's root index, the middle entry is close enough to the middle of
-/// the file.
+/// With this many entries in a file's root index, the middle entry is close enough to the file's
+/// middle.
 const INDEX_ENTRIES_ENOUGH: usize = 4;
 
 /// A position in a file. It keeps the file alive.
@@ -30,7 +30,7 @@ pub(crate) struct FileCursor {
     rest: Option<Box<Rest>>,
 }
 
-/// The key and sequence number of a cell.
+/// A cell's key and sequence number.
 struct Rest {
     key: OwnedKey,
     sequence: u64,
@@ -91,7 +91,7 @@ impl FileCursor {
         let Some(rest) = self.rest.take() else { return Ok(()) };
         let key = rest.key.view();
         self.seek_from_root(&key)?;
-        // Of cells with one key the newest is first.
+        // Among cells with one key the newest is first.
         while self.cell().is_some_and(|it| it.key == key && it.sequence > rest.sequence) {
             self.advance()?;
         }
@@ -111,7 +111,7 @@ impl FileCursor {
         Some(if self.loaded { self.file.sequence_max() } else { sequence })
     }
 
-    /// Returns the current cell, which shares its block.
+    /// Returns the current cell, which shares the block.
     pub(crate) fn to_cell(&self) -> Option<Cell> {
         let cell = self.cursor.as_ref()?.to_cell()?;
         Some(if self.loaded { cell.with_sequence(self.file.sequence_max()) } else { cell })
@@ -159,11 +159,11 @@ impl FileCursor {
         let cursor = block.seek(key).map_err(|error| self.file.named(error))?;
         let at_end = cursor.is_end();
         self.cursor = Some(cursor);
-        // The key may lie between the last cell of its block and the next block.
+        // The key may lie between the last cell in the block and the next block.
         if at_end { self.next_block() } else { Ok(()) }
     }
 
-    /// Moves to the first cell of the last row before `row`, or of the last row if `row` is `None`;
+    /// Moves to the first cell in the last row before `row`, or in the last row if `row` is `None`;
     /// to the end if there is no such row.
     pub(crate) fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
         let found = match self.row_before_in_block(row)? {
@@ -223,7 +223,7 @@ impl FileCursor {
         cursor.skip_markers(bound).map_err(|error| self.file.named(error))
     }
 
-    /// Moves to the first cell of the next block.
+    /// Moves to the next block's first cell.
     pub(crate) fn next_block(&mut self) -> Result<()> {
         self.cursor = None;
         let step = self.walk.advance();
@@ -300,7 +300,7 @@ impl Cells for FileCursor {
 
     fn push_columns(&mut self, times: &RangeInclusive<i64>, row: &mut RowBuilder) -> Result<bool> {
         // Cells with tags may expire before their family's TTL, and a reader that is older than a
-        // bulk load sees none of its cells.
+        // bulk load sees no cell from that load.
         if self.with_tags || self.loaded {
             return Ok(false);
         }

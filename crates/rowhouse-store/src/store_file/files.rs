@@ -1,5 +1,5 @@
-//! Resources that all files of a store share: the disk, open descriptors, the block cache. The
-//! number of open files is bounded, so a store of many files needs few descriptors.
+//! Resources that all files in a store share: the disk, open descriptors, the block cache. The open
+//! file count is bounded, so a store with many files needs few descriptors.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::damage::Damage;
 use crate::disk::{Disk, DiskFile};
 use crate::layout::file_path;
 
-/// The files of a store, by id.
+/// The store's files, by id.
 pub(crate) struct Files {
     disk: Arc<dyn Disk>,
     open: Cache<u64, Arc<dyn DiskFile>>,

@@ -1,6 +1,5 @@
-//! Skipping of long runs of delete markers. If the file records where a run ends, a reader seeks
-//! there at once. Otherwise the first reader scans the run's blocks and later readers reuse the
-//! result.
+//! Skipping long delete marker runs. If the file records where a run ends, a reader seeks there at
+//! once. Otherwise the first reader scans the run's blocks and later readers reuse the result.
 
 use parking_lot::RwLock;
 use rowhouse_format::hfile::{Cursor, MarkerRun, OwnedKey, RunRelation};
@@ -9,7 +8,7 @@ use rowhouse_model::{Key, Result};
 use super::FileCursor;
 use crate::cells::Cells;
 
-/// Long runs of a file that readers found and the file does not record. Files are immutable, so the
+/// Long runs in a file that readers found and the file does not record. Files are immutable, so the
 /// entries stay valid.
 #[derive(Default)]
 pub(super) struct MarkerRuns(RwLock<Vec<MarkerRun>>);
@@ -33,7 +32,7 @@ impl MarkerRuns {
     }
 }
 
-/// Returns whether one of `runs` contains all of `other`.
+/// Returns true if a run in `runs` contains all of `other`.
 fn has_whole(runs: &[MarkerRun], other: &MarkerRun) -> bool {
     let (first, target) = (other.first().view(), other.target().view());
     runs.iter().any(|run| run.has(&first) && target <= run.target().view())
@@ -44,7 +43,7 @@ fn target_in(runs: &[MarkerRun], key: &Key<'_>) -> Option<OwnedKey> {
 }
 
 impl FileCursor {
-    /// As [`Cells::skip_markers`], but stops before markers that may cover `bound`, a cell of
+    /// As [`Cells::skip_markers`], but stops before markers that may cover `bound`, a cell from
     /// another source.
     pub(crate) fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         let first = self.cursor.clone();
@@ -63,7 +62,7 @@ impl FileCursor {
         Ok(known || any)
     }
 
-    /// Returns the end of the known run that contains the current cell, if there is one.
+    /// Returns where the known run ends that contains the current cell, if there is one.
     pub(crate) fn run_end(&self) -> Result<Option<OwnedKey>> {
         let Some(here) = self.key() else { return Ok(None) };
         let told = target_in(self.file.marker_runs()?, &here);
@@ -86,8 +85,8 @@ impl FileCursor {
         Ok(ahead)
     }
 
-    /// Passes markers block by block. Returns whether there were any, and the number of their
-    /// blocks.
+    /// Passes markers block by block. Returns true if there were any, and how many blocks they
+    /// take.
     fn scan_markers(&mut self, bound: Option<&Key<'_>>) -> Result<(bool, usize)> {
         let (mut any, mut blocks) = (false, 1);
         loop {
@@ -101,7 +100,7 @@ impl FileCursor {
         }
     }
 
-    /// Moves from the last marker of a block to the first cell of the next block if that is a
+    /// Moves from the last marker in a block to the first cell in the next block if that is a
     /// marker too, `bound` is not before it, and no cell between them can be covered by the last
     /// marker.
     fn follow_markers(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
@@ -187,7 +186,7 @@ mod tests {
         String::from_utf8_lossy(cursor.key().unwrap().qualifier).into_owned()
     }
 
-    /// Returns the qualifier reached by passing markers from that of column `from`.
+    /// Returns the qualifier reached by passing markers from the one in column `from`.
     fn passed(file: &Arc<StoreFile>, from: usize, bound: Option<&str>) -> String {
         let mut cursor = open(file, from);
         cursor.pass_markers_to(bound.map(key).as_ref()).unwrap();

@@ -1,4 +1,4 @@
-//! HFiles of the store: opened on the first read, read through the block cache, written by flushes
+//! The store's HFiles: opened on the first read, read through the block cache, written by flushes
 //! and compactions.
 
 mod bloom_places;
@@ -46,8 +46,8 @@ use crate::manifest::FileMeta;
 /// Larger data blocks are not cached.
 const CACHED_BLOCK_BYTES_MAX: usize = 1 << 20;
 
-/// A file that the manifest names: once for each region with rows in it, of one table or, after
-/// clones, of several, and once for each snapshot.
+/// A file that the manifest names: once for each region with rows in it, from one table or, after
+/// clones, from several, and once for each snapshot.
 pub(crate) struct StoreFile {
     meta: FileMeta,
     files: Arc<Files>,
@@ -55,13 +55,13 @@ pub(crate) struct StoreFile {
     opened: OnceLock<hfile::FileMeta>,
     opening: Mutex<()>,
     bloom_places: BloomSlots,
-    /// Chunks of its bloom that could not be read, with the errors.
+    /// Bloom chunks that could not be read, with the errors.
     unread_bloom: Mutex<BTreeMap<usize, Error>>,
     marker_runs: MarkerRuns,
-    /// The number of regions that name it.
+    /// The number of regions that name the file.
     names: AtomicUsize,
-    /// The number of snapshots that name it. Once neither regions nor snapshots do, the file is
-    /// removed with its last reader.
+    /// The number of snapshots that name the file. Once neither regions nor snapshots do, the file
+    /// is removed with the last reader.
     snapshots: AtomicUsize,
 }
 
@@ -101,17 +101,17 @@ impl StoreFile {
         &self.meta.first_row
     }
 
-    /// Returns its bytes on disk.
+    /// Returns the file's bytes on disk.
     pub(crate) fn len(&self) -> u64 {
         self.meta.len
     }
 
-    /// Returns whether a compaction of all files wrote it.
+    /// Returns true if a compaction over all files wrote it.
     pub(crate) fn is_major(&self) -> bool {
         self.meta.major
     }
 
-    /// Returns when it was written; 0 when its version did not record it.
+    /// Returns when it was written; 0 when the file's version did not record it.
     pub(crate) fn created_millis(&self) -> i64 {
         self.meta.created_millis
     }
@@ -126,13 +126,13 @@ impl StoreFile {
         self.meta.logged_up_to()
     }
 
-    /// Returns whether a bulk load added it. All its cells then have its highest sequence number,
-    /// and those stored in the file are ignored.
+    /// Returns true if a bulk load added the file. All cells then have the file's highest sequence
+    /// number, and the sequence numbers stored in the file are ignored.
     fn is_loaded(&self) -> bool {
         self.meta.loaded
     }
 
-    /// Returns the facts that the choice of compactions in the region of `range` needs.
+    /// Returns the facts needed to choose compactions in the region with `range`.
     pub(crate) fn facts(&self, range: &RowRange) -> FileSummary<'_> {
         let meta = &self.meta;
         FileSummary {
@@ -153,44 +153,44 @@ impl StoreFile {
         }
     }
 
-    /// Returns whether cells may have tags.
+    /// Returns true if cells may have tags.
     pub(crate) fn has_tags(&self) -> Result<bool> {
         Ok(self.opened()?.layout().tags)
     }
 
-    /// Returns a lower bound of the timestamps of its puts.
+    /// Returns a lower bound for the timestamps on the file's puts.
     pub(crate) fn earliest_put(&self) -> Result<i64> {
         Ok(self.opened()?.earliest_put()?.unwrap_or(i64::MIN))
     }
 
-    /// Returns whether it may have markers of single versions; `false` is certain.
+    /// Returns true if it may have single-version markers; `false` is certain.
     pub(crate) fn may_have_version_markers(&self) -> bool {
         let meta = &self.meta;
         meta.version_markers.or(meta.markers.filter(|&markers| markers == 0)) != Some(0)
     }
 
-    /// Returns whether it certainly has no delete markers.
+    /// Returns true if it certainly has no delete markers.
     pub(crate) fn has_no_markers(&self) -> bool {
         self.meta.markers == Some(0)
     }
 
-    /// Returns the runs of delete markers that it records.
+    /// Returns the delete marker runs that the file records.
     pub(crate) fn marker_runs(&self) -> Result<&[MarkerRun]> {
         Ok(self.opened()?.marker_runs())
     }
 
-    /// Returns the kind of its bloom.
+    /// Returns the file's bloom kind.
     pub(crate) fn bloom_kind(&self) -> Result<BloomKind> {
         Ok(self.opened()?.bloom().map_or(BloomKind::None, Bloom::kind))
     }
 
-    /// Returns whether any row of the file may lie in `range`.
+    /// Returns true if any row in the file may lie in `range`.
     pub(crate) fn may_hold_rows(&self, range: &RowRange) -> bool {
         self.meta.may_hold_rows(range)
     }
 
     /// As [`StoreFile::may_hold_rows`], and also queries a bloom over row prefixes, which the file
-    /// has if its family declares one.
+    /// has if the family declares one.
     pub(crate) fn may_hold_prefix(&self, range: &RowRange) -> Result<bool> {
         if !self.may_hold_rows(range) {
             return Ok(false);
@@ -206,17 +206,17 @@ impl StoreFile {
         }
     }
 
-    /// Returns whether any cell of the file can matter to a reader of the versions in `range`.
-    /// Delete markers count as covering all older versions: the least timestamp of a file with
-    /// markers over older cells is 0.
+    /// Returns true if any cell in the file can matter to a reader that requests the versions in
+    /// `range`. Delete markers count as covering all older versions: the least timestamp of a file
+    /// with markers over older cells is 0.
     pub(crate) fn may_hold_versions(&self, range: &TimeRange) -> bool {
         let first = self.meta.timestamp_min.max(range.min().as_millis());
         first <= self.meta.timestamp_max && range.contains(first)
     }
 
-    /// Returns whether the file may have cells of `row` that matter to a reader of the given
-    /// columns, all columns when `None`; `false` is certain. Evaluates `qualifiers` only if the
-    /// bloom is over columns.
+    /// Returns true if the file may have cells in `row` that matter to a reader that requests the
+    /// given columns, all columns when `None`; `false` is certain. Evaluates `qualifiers` only if
+    /// the bloom is over columns.
     pub(crate) fn may_hold_row<'a>(
         &self,
         row: &[u8],
@@ -280,7 +280,7 @@ impl StoreFile {
         self.unread_bloom.lock().values().map(Error::to_string).collect()
     }
 
-    /// Returns whether a chunk was read and found damaged. After other errors a later read may
+    /// Returns true if a chunk was read and found damaged. After other errors a later read may
     /// succeed.
     fn is_damaged_bloom(&self, chunk: usize) -> bool {
         let unread = self.unread_bloom.lock();
@@ -302,7 +302,7 @@ impl StoreFile {
         Arc::clone(self)
     }
 
-    /// Removes a region that names the file. Once nothing names it, the file is removed after its
+    /// Removes a region that names the file. Once nothing names it, the file is removed after the
     /// last read.
     pub(crate) fn release(&self) {
         self.names.fetch_sub(1, Ordering::AcqRel);
@@ -319,17 +319,17 @@ impl StoreFile {
         self.snapshots.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Returns the manifest's metadata of it.
+    /// Returns the manifest's metadata for the file.
     pub(crate) fn meta(&self) -> &FileMeta {
         &self.meta
     }
 
-    /// Returns its bytes divided by the number of regions that name it.
+    /// Returns the file's bytes divided by how many regions name it.
     pub(crate) fn share_len(&self) -> u64 {
         self.meta.len / self.names.load(Ordering::Relaxed).max(1) as u64
     }
 
-    /// Returns the sizes of its blocks, known once it was opened. Before, the file counts as
+    /// Returns the file's block sizes, known once it was opened. Before, the file counts as
     /// uncompressed and without an index.
     pub(crate) fn block_sizes(&self) -> BlockSizes {
         let names = self.names.load(Ordering::Relaxed).max(1) as u64;
@@ -360,7 +360,7 @@ impl StoreFile {
         FileCursor::middle_row(self, range)
     }
 
-    /// Returns whether it was read since it was written, or since the store was opened.
+    /// Returns true if it was read since it was written, or since the store was opened.
     #[cfg(test)]
     pub(crate) fn is_open(&self) -> bool {
         self.opened.get().is_some()
@@ -403,7 +403,7 @@ impl StoreFile {
         Ok(bytes.into())
     }
 
-    /// Reads a data block. Bypasses the cache for blocks that are read once, and for blocks of a
+    /// Reads a data block. Bypasses the cache for blocks that are read once, and for blocks with a
     /// single large cell, which would evict many others.
     fn data_block(
         &self,
@@ -509,7 +509,7 @@ impl StoreFile {
         Ok(bytes.into())
     }
 
-    /// Adds the file's name to an error of the format, and notes damage.
+    /// Adds the file's name to a format error, and notes damage.
     fn named(&self, error: Error) -> Error {
         self.noted(self.with_name(error))
     }
@@ -519,7 +519,7 @@ impl StoreFile {
         Error::new(kind, format!("{}: {error}", file_path(self.meta.file_id))).with_source(error)
     }
 
-    /// Notes damage that an error of the format tells.
+    /// Notes damage that a format error reports.
     fn noted(&self, error: Error) -> Error {
         match error.kind() {
             ErrorKind::Corruption => self.files.damage.note_file(self.meta.file_id, error),
@@ -527,7 +527,7 @@ impl StoreFile {
         }
     }
 
-    /// Returns the error of a failed read, and notes damage if bytes of the file are lost.
+    /// Returns the error of a failed read, and notes damage if file bytes are lost.
     fn unread(&self, source: io::Error, doing: fmt::Arguments<'_>) -> Error {
         let note = |error| self.files.damage.note_file(self.meta.file_id, error);
         match source.kind() {

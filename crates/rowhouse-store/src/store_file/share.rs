@@ -1,4 +1,4 @@
-//! The approximate share of a file's cells in a range of rows, from its index.
+//! The approximate share of a file's cells in a row range, from the file index.
 
 use rowhouse_format::hfile::{self, BlockHandle, IndexWalk};
 use rowhouse_model::{Key, Result, RowRange, compare_bytes};
@@ -20,17 +20,17 @@ struct Position {
 }
 
 impl StoreFile {
-    /// Returns the uncompressed bytes of the blocks; those on disk if the file was not opened.
+    /// Returns the blocks' uncompressed bytes; the bytes on disk if the file was not opened.
     pub(crate) fn uncompressed_len(&self) -> u64 {
         self.opened.get().map_or(self.meta.len, |opened| opened.trailer().uncompressed_len)
     }
 
     /// Returns about which share of the cells, from 0 to 1, lies in `range`. The file is opened if
-    /// the range covers a part of its rows; data blocks are consulted if they are in the cache, and
-    /// never read.
+    /// the range covers only part of the file's rows; data blocks are consulted if they are in the
+    /// cache, and never read.
     ///
     /// # Errors
-    /// `Io` and `Corruption` of the index.
+    /// `Io` and `Corruption` from the index.
     pub(crate) fn share_in(&self, range: &RowRange) -> Result<f64> {
         if !self.may_hold_rows(range) {
             return Ok(0.0);
@@ -86,7 +86,7 @@ impl StoreFile {
 }
 
 impl Position {
-    /// Returns the offset in the file; a position in an unknown place of its block counts as the
+    /// Returns the offset in the file; a position in an unknown place in the block counts as the
     /// middle.
     fn offset(&self) -> f64 {
         self.block.offset as f64 + self.before.unwrap_or(0.5) * f64::from(self.block.len)

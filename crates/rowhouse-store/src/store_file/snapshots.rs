@@ -53,7 +53,7 @@ impl SnapshotFiles {
         file.expect("a snapshot keeps what the manifest says it does").share()
     }
 
-    /// Releases the files of a snapshot.
+    /// Releases a snapshot's files.
     pub(crate) fn remove(&mut self, name: &str) {
         for file in self.0.remove(name).unwrap_or_default().into_values() {
             file.let_go();

@@ -1,5 +1,5 @@
-//! The stamp in a file's file info: the table and region it was written for. Only a salvage of a
-//! store whose manifest is lost reads it.
+//! The stamp in a file's file info: the table and region it was written for. Only salvaging a store
+//! whose manifest is lost reads it.
 
 use bytes::Bytes;
 use prost::Message;
@@ -25,7 +25,7 @@ struct Stamp {
     region_id: u64,
 }
 
-/// Returns the key and value of the file info entry for a file of a region of `table`.
+/// Returns the file info entry's key and value for a file in a `table` region.
 pub(crate) fn stamp_entry(table: &TableEntry, region_id: u64) -> (Vec<u8>, Vec<u8>) {
     let stamp = Stamp { descriptor: encode_table(&table.descriptor), region_id };
     (NAME.as_bytes().to_vec(), stamp.encode_to_vec())

@@ -1,4 +1,4 @@
-//! The properties of a file by which compactions choose files.
+//! The file properties by which compactions choose files.
 
 /// The properties of a file known without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,7 +17,7 @@ pub(crate) struct FileSummary<'a> {
     pub(crate) surplus: Option<Surplus>,
     /// Whether it was written by a compaction that dropped every cell that no read can show.
     pub(crate) major: bool,
-    /// Whether it has rows of other regions, because its region was made by a split.
+    /// Whether the file has rows from other regions, because the region was made by a split.
     pub(crate) wider: bool,
 }
 
@@ -26,6 +26,6 @@ pub(crate) struct FileSummary<'a> {
 pub(crate) struct Surplus {
     /// Delete markers.
     pub(crate) markers: u64,
-    /// Puts and markers after another cell of the same column.
+    /// Puts and markers after another cell in the same column.
     pub(crate) behind: u64,
 }

@@ -23,30 +23,29 @@ pub struct FileReads {
     pub first_row: Bytes,
     /// The last row in it.
     pub last_row: Bytes,
-    /// The number of reads that left it out because it has none of their rows.
+    /// How many reads left the file out because it has none of their rows.
     pub left_out_by_rows: u64,
-    /// The number of reads that left it out because its bloom filter has none of their rows or
-    /// columns.
+    /// How many reads left the file out because the bloom filter has none of their rows or columns.
     pub left_out_by_bloom: u64,
-    /// The number of reads that left it out because it has no versions in their time range.
+    /// How many reads left the file out because it has no versions in their time range.
     pub left_out_by_times: u64,
-    /// The number of reads that left it out because they had found a newer version of the only
-    /// column that they wanted.
+    /// How many reads left the file out because they had found a newer version of the only column
+    /// that they requested.
     pub left_out_by_newer: u64,
-    /// The number of reads that looked into it.
+    /// How many reads looked into the file.
     pub reads: u64,
-    /// The number of cells that they looked at.
+    /// How many cells they looked at.
     pub cells_read: u64,
-    /// The number of blocks, of data and of the index, that came from the block cache. Bloom
-    /// filters and the root of the index are part of the open file and do not count.
+    /// How many data and index blocks came from the block cache. Bloom filters and the index root
+    /// are part of the open file and do not count.
     pub blocks_cached: u64,
-    /// The number of blocks that were read from the disk.
+    /// How many blocks were read from the disk.
     pub blocks_from_disk: u64,
-    /// Bytes on disk of the blocks that came from the block cache.
+    /// Bytes on disk for the blocks that came from the block cache.
     pub bytes_cached: u64,
-    /// Bytes of the blocks that were read from the disk.
+    /// Bytes in the blocks that were read from the disk.
     pub bytes_from_disk: u64,
-    /// For each 64th of the file's blocks whether any of it was read.
+    /// For each 64th of the file's blocks: whether any part was read.
     pub parts_read: [bool; FILE_PARTS],
 }
 
@@ -65,11 +64,11 @@ impl FileReads {
 pub(crate) enum LeftOut {
     /// It has none of the rows.
     Rows,
-    /// Its bloom filter does not contain the row or column.
+    /// The bloom filter does not contain the row or column.
     Bloom,
-    /// It has no versions of the time range.
+    /// It has no versions in the time range.
     Times,
-    /// A version was found that is newer than all of its cells.
+    /// A version was found that is newer than all its cells.
     Newer,
 }
 
@@ -126,7 +125,7 @@ impl FileTrace {
         &self.cells
     }
 
-    /// Counts a block of an index or of data, with its place and length on disk.
+    /// Counts an index or data block, with place and length on disk.
     pub(crate) fn add_block(&self, offset: u64, len: u32, is_cached: bool) {
         let len = u64::from(len);
         let (blocks, bytes) = match is_cached {

@@ -1,5 +1,5 @@
-//! Reads the cells of a damaged file, block by block from its beginning. Every block has a header
-//! and checksums of its own, so neither index nor file info nor trailer is needed.
+//! Reads the cells of a damaged file, block by block from the beginning. Every block has its own
+//! header and checksums, so neither index nor file info nor trailer is needed.
 
 use std::io;
 use std::sync::Arc;
@@ -18,19 +18,18 @@ const WINDOW_LEN: u64 = 1 << 20;
 /// Bytes to skip after an unreadable position: one sector.
 const UNREADABLE_BYTES: u64 = 4096;
 
-/// The properties of a file that its block format depends on.
+/// The file properties that the block format depends on.
 #[derive(Clone, Copy)]
 struct BlockFormat {
     compression: Compression,
     layout: Layout,
 }
 
-/// A walk over a file from its beginning to the end of its blocks.
+/// A walk over a file from the beginning to the end of the blocks.
 struct Walk<'a, O> {
     file: Arc<dyn DiskFile>,
     end: u64,
-    /// The possible formats of blocks, the most likely first. A single one if the file can be
-    /// opened.
+    /// The possible block formats, the most likely first. A single one if the file can be opened.
     shapes: Vec<BlockFormat>,
     is_own: &'a O,
     /// The offset of the last readable data block.
@@ -45,13 +44,12 @@ struct Walked {
 }
 
 impl StoreFile {
-    /// Hands the cells of all readable blocks to `visit`, in file order, and returns their number.
-    /// Adds errors for unreadable parts to `lost`, unless all cells were read without them. If the
-    /// format of a block is a guess, the block is accepted only if `is_own` accepts all of its
-    /// cells.
+    /// Hands the cells of all readable blocks to `visit`, in file order, and returns how many there
+    /// are. Adds errors for unreadable parts to `lost`, unless all cells were read without them. If
+    /// a block's format is a guess, the block is accepted only if `is_own` accepts all its cells.
     ///
     /// # Errors
-    /// Errors of `visit`.
+    /// Errors from `visit`.
     pub(crate) fn walk<O: Fn(&CellRef<'_>) -> bool>(
         &self,
         is_own: &O,
@@ -119,7 +117,7 @@ impl StoreFile {
 }
 
 impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
-    /// Reads the block at `at`. A block found by searching is not certain to be one of the file: a
+    /// Reads the block at `at`. A block found by searching is not certain to belong to the file: a
     /// value may contain a block.
     fn block_at(&mut self, at: u64, is_certain: bool) -> Result<Walked> {
         let bytes = self.read_block(at)?;
@@ -128,7 +126,7 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
         if !matches!(kind, BlockKind::Data | BlockKind::EncodedData) {
             return Ok(Walked { next, cells: Vec::new() });
         }
-        // In the chain of data blocks it comes after the last readable one.
+        // In the data block chain it comes after the last readable one.
         let is_linked = previous.is_some_and(|previous| Some(previous) >= self.last_data);
         if !is_certain && !is_linked {
             return Err(Error::corruption(format!("a block of another file: offset={at}")));
@@ -188,7 +186,7 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
         if !is_certain {
             return (self.find_block(at + 1), false);
         }
-        // If its length is valid, a whole block follows.
+        // If the block length is valid, a whole block follows.
         let header = self.read(at, (self.end - at).min(BLOCK_HEADER_LEN as u64));
         if let Ok(len) = header.and_then(|header| Block::len_on_disk(&header, at)) {
             let next = at.saturating_add(len);
@@ -240,12 +238,12 @@ fn cells_of(bytes: Bytes, at: u64, shape: BlockFormat) -> Result<Vec<Cell>> {
     Ok(cells)
 }
 
-/// Returns the possible block formats of a file whose metadata is lost. Wrong guesses are detected:
-/// a block must decode completely into cells that are in order and in place.
+/// Returns the possible block formats for a file whose metadata is lost. Wrong guesses are
+/// detected: a block must decode completely into cells that are in order and in place.
 fn guesses() -> Vec<BlockFormat> {
     let mut guesses = Vec::new();
     for compression in Compression::ALL {
-        // The format of Rowhouse's own files first.
+        // Rowhouse's own file format first.
         for encoding in DataBlockEncoding::ALL.into_iter().rev() {
             for sequences in [true, false] {
                 for (tags, tags_compressed) in [(false, false), (true, false), (true, true)] {

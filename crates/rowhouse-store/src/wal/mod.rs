@@ -1,4 +1,4 @@
-//! The write-ahead log: one for the whole store, in segments. `docs/formats/wal.md` draws its
+//! The write-ahead log: one for the whole store, in segments. `docs/formats/wal.md` draws the
 //! bytes.
 
 mod moment;
@@ -20,8 +20,8 @@ pub(crate) use segments::{Epochs, Segments};
 pub(crate) use synced::read as read_synced;
 pub(crate) use writer::{Limits, Position, Wal};
 
-/// Returns true if a file of the directory belongs to the log: a segment that is not a spare, or
-/// the note of how far it is synced.
+/// Returns true if a file in the directory belongs to the log: a segment that is not a spare, or
+/// the note on how far it is synced.
 pub(crate) fn is_part(name: &str) -> bool {
     segment::number(name).is_some() || name == synced::NAME
 }

@@ -1,5 +1,5 @@
-//! Checks that the log, its note and the manifest are of the same moment of the store's life. Each
-//! states how far the others had got: `docs/formats/wal.md`, "Recovery".
+//! Checks that the log, the note on it and the manifest come from the same point in the store's
+//! life. Each states how far the others had got: `docs/formats/wal.md`, "Recovery".
 
 use rowhouse_model::{Error, Result};
 
@@ -9,7 +9,7 @@ use super::segment;
 use super::synced::{self, Synced};
 use crate::manifest::{LogSynced, ManifestAge};
 
-/// A segment that was opened, and its first record.
+/// A segment that was opened, and the first record in it.
 pub(super) struct Opened<'a> {
     pub(super) reader: &'a mut SegmentReader,
     pub(super) begin: Option<Begin>,
@@ -50,7 +50,7 @@ pub(super) fn check_manifest(segments: &mut [Opened<'_>], known: &Known) -> Resu
 }
 
 /// Checks the file that notes how far the log is on the disk, if it must exist. Returns the error
-/// of one that is invalid, which a failed write may have left.
+/// of an invalid one, which a failed write may have left.
 ///
 /// # Errors
 /// `Corruption` if it is missing.
@@ -75,7 +75,7 @@ pub(super) fn check_note(segments: &[Opened<'_>], known: &Known) -> Result<Optio
     }
 }
 
-/// Returns the error of a missing segment that the manifest states.
+/// Returns the error for a missing segment that the manifest states.
 pub(super) fn missing(reached: &LogSynced) -> Error {
     older(reached, "and is missing")
 }

@@ -18,7 +18,7 @@ const CHUNK_LEN: usize = 1 << 20;
 pub(super) struct SegmentReader {
     pub(super) path: String,
     pub(super) header: SegmentHeader,
-    /// Bytes of the file, which can include bytes of its earlier use after the segment's.
+    /// Bytes of the file, which can include bytes of an earlier use after the segment's.
     pub(super) len: u64,
     file: Arc<dyn DiskFile>,
     chunk: Bytes,
@@ -45,17 +45,16 @@ pub(super) enum RecordRead {
 pub(super) struct Begin {
     /// The segment that it continues; 0 if none.
     pub(super) previous: u64,
-    /// The length of that segment; see [`Begin::len_of`].
+    /// That segment's length; see [`Begin::len_of`].
     previous_len: u64,
     pub(super) first_sequence: u64,
-    /// The age of the manifest; `None` in segments of the version that did not record it.
+    /// The manifest's age; `None` in segments from the version that did not record it.
     pub(super) age: Option<ManifestAge>,
 }
 
 impl Begin {
-    /// Returns the length of segment `number` if it is the one before this segment. Its file can
-    /// hold a commit after that length that was written but refused, because the disk reported a
-    /// failure.
+    /// Returns segment `number`'s length if it is the one before this segment. The file can hold a
+    /// commit after that length that was written but refused, because the disk reported a failure.
     pub(super) fn len_of(&self, number: u64) -> Option<u64> {
         (self.previous == number).then_some(self.previous_len)
     }
@@ -66,18 +65,18 @@ impl Begin {
 pub(super) struct RecordsAfter {
     /// Whether there is a record or an end mark.
     pub(super) anything: bool,
-    /// The largest synced offset of any of them.
+    /// The largest synced offset that any record states.
     pub(super) synced: u64,
-    /// The lowest sequence number of any of them.
+    /// The lowest sequence number that any record has.
     pub(super) sequence_min: u64,
 }
 
 impl SegmentReader {
-    /// Opens a segment and checks its header. The header was on disk before the segment had its
+    /// Opens a segment and checks the header. The header was on disk before the segment had its
     /// name, so no crash can have damaged it.
     ///
     /// # Errors
-    /// `Io`, `Corruption`, `Unsupported` for a segment of another version.
+    /// `Io`, `Corruption`, `Unsupported` for a segment with another version.
     pub(super) fn open(disk: &dyn Disk, number: u64) -> Result<Self> {
         let path = segment::path(number);
         let open = || {
@@ -105,8 +104,7 @@ impl SegmentReader {
     /// Reads the segment's first record; `None` when it is not there.
     ///
     /// # Errors
-    /// As [`SegmentReader::at`]; `Corruption` for another kind of record and for impossible
-    /// contents.
+    /// As [`SegmentReader::at`]; `Corruption` for another record kind and for impossible contents.
     pub(super) fn begin(&mut self) -> Result<Option<Begin>> {
         let offset = SEGMENT_HEADER_LEN as u64;
         match self.at(offset)? {
@@ -163,8 +161,8 @@ impl SegmentReader {
         Ok(RecordRead::Record { record, len, sequence, synced })
     }
 
-    /// Reads the headers of the segment's records up to the first invalid one. Returns its offset,
-    /// and the highest age of the manifest that the records state.
+    /// Reads the headers of the segment's records up to the first invalid one. Returns that
+    /// record's offset, and the highest manifest age that the records state.
     pub(super) fn walk(&mut self) -> Result<(u64, Option<ManifestAge>)> {
         let mut offset = SEGMENT_HEADER_LEN as u64;
         let mut age = None;
@@ -224,8 +222,7 @@ impl SegmentReader {
             let chunk_len = (self.len - at).min(CHUNK_LEN as u64) as usize;
             let chunk = self.read(at, chunk_len)?;
             let places = (chunk_len - HEADER_LEN) / ALIGN + 1;
-            // Almost no position holds a record, and every open of a store searches all of them
-            // here.
+            // Almost no position holds a record, and every store open searches all positions here.
             let (words, _) = chunk.as_chunks::<ALIGN>();
             let marked = words[..places].iter().enumerate().filter(|(_, word)| word[..4] == mark);
             for place in marked.map(|(number, _)| number * ALIGN) {

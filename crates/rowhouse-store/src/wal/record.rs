@@ -8,11 +8,11 @@ use rowhouse_model::{Cell, CellRef, Error, Nonce, Result};
 use crate::manifest::ManifestAge;
 use crate::settings::Settings;
 
-/// Bytes of a record's header.
+/// Bytes of a record header.
 pub(super) const HEADER_LEN: usize = 32;
 /// Records begin at multiples of this, so that a search for one need not try every byte.
 pub(super) const ALIGN: usize = 8;
-/// The longest body that is read, in bytes. Writers have a lower limit of their own.
+/// The longest body that is read, in bytes. Writers have their own lower limit.
 pub(crate) const BODY_LEN_MAX: usize = *Settings::MUTATION_BYTES.end();
 
 const KIND_COMMIT: u8 = 1;
@@ -22,7 +22,7 @@ const KIND_EDITED: u8 = 3;
 /// In place of a sequence number: the record has no place among the commits.
 pub(super) const NO_SEQUENCE: u64 = u64::MAX;
 
-/// The largest buffer that a thread keeps for its next record, in bytes.
+/// The largest buffer that a thread keeps for the next record, in bytes.
 const BUFFER_KEPT_MAX: usize = 1 << 20;
 
 thread_local! {
@@ -30,8 +30,8 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The body of a commit being encoded. Nothing is allocated before its first group. The header
-/// stays blank until sequence number and offset are known.
+/// A commit body being encoded. Nothing is allocated before the first group. The header stays blank
+/// until sequence number and offset are known.
 #[derive(Default)]
 pub(crate) struct RecordBody {
     bytes: Vec<u8>,
@@ -41,11 +41,11 @@ pub(crate) struct RecordBody {
     count: u32,
 }
 
-/// The buffer offset of the number of groups.
+/// The buffer offset of the group count.
 const GROUPS_AT: usize = HEADER_LEN + 1;
 
 impl RecordBody {
-    /// Begins the cells of one (region, family). The same pair may occur more than once.
+    /// Begins the cells for one (region, family). The same pair may occur more than once.
     pub(crate) fn group(&mut self, region: u64, family: &[u8]) {
         if self.bytes.is_empty() {
             self.begin();
@@ -74,7 +74,7 @@ impl RecordBody {
         }
     }
 
-    /// Adds a cell to the open group, with `timestamp` in place of its own if one is passed.
+    /// Adds a cell to the open group, with `timestamp` in place of the cell's own if one is passed.
     pub(crate) fn cell(&mut self, key_value: &[u8], timestamp: Option<i64>) {
         self.count += 1;
         self.bytes.put_u32_le(key_value.len() as u32);
@@ -85,7 +85,7 @@ impl RecordBody {
         }
     }
 
-    /// Returns the bytes of the body so far.
+    /// Returns how many bytes the body has so far.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len().saturating_sub(HEADER_LEN)
     }
@@ -100,7 +100,7 @@ impl RecordBody {
         cells(&self.bytes[begin..end])
     }
 
-    /// Closes the body and computes its checksum: the work that needs no lock on the log.
+    /// Closes the body and computes the checksum: the work that needs no lock on the log.
     pub(crate) fn seal(mut self, nonces: &[Nonce]) -> SealedRecord {
         if self.bytes.is_empty() {
             self.begin();
@@ -153,7 +153,7 @@ impl SealedRecord {
         Self { bytes, body_len, body_crc }
     }
 
-    /// Returns the bytes of the body, without padding.
+    /// Returns how many bytes the body has, without padding.
     pub(crate) fn body_len(&self) -> usize {
         self.body_len
     }
@@ -163,8 +163,8 @@ impl SealedRecord {
         cells(&self.bytes[begin..end])
     }
 
-    /// Returns the first record of a segment, with the number and length of the segment that it
-    /// continues; `age` is `None` in segments of the version that did not record it.
+    /// Returns a segment's first record, with the number and length of the segment that it
+    /// continues; `age` is `None` in segments from the version that did not record it.
     pub(super) fn begin(previous: u64, previous_len: u64, age: Option<ManifestAge>) -> Self {
         let mut bytes = vec![0; HEADER_LEN];
         bytes.put_u8(KIND_BEGIN);
@@ -176,7 +176,7 @@ impl SealedRecord {
         Self::new(bytes)
     }
 
-    /// Returns the record of an edit of the manifest, which has this age with it.
+    /// Returns the record of a manifest edit, which has this age with it.
     pub(super) fn edited(age: ManifestAge) -> Self {
         let mut bytes = vec![0; HEADER_LEN];
         bytes.put_u8(KIND_EDITED);
@@ -184,7 +184,7 @@ impl SealedRecord {
         Self::new(bytes)
     }
 
-    /// Fills in the headers of the record and of the end mark, ready to be written at `offset`.
+    /// Fills in the record header and the end mark header, ready to be written at `offset`.
     pub(super) fn finish(&mut self, epoch: u64, offset: u64, sequence: u64, synced: u64) -> &[u8] {
         let len = self.len();
         let (body_len, body_crc) = (self.body_len as u32, self.body_crc);
@@ -239,7 +239,7 @@ impl Header {
         out[28..32].copy_from_slice(&crc.to_le_bytes());
     }
 
-    /// Decodes the header at `offset`; `None` when its checksum does not match.
+    /// Decodes the header at `offset`; `None` when the checksum does not match.
     pub(super) fn parse(epoch: u64, offset: u64, bytes: &[u8; HEADER_LEN]) -> Option<Self> {
         if bytes[..4] != mark(epoch) {
             return None;
@@ -254,17 +254,17 @@ impl Header {
         is_right.then_some(Self { body_len, sequence, synced, body_crc })
     }
 
-    /// Returns whether this is the end mark.
+    /// Returns true if this is the end mark.
     pub(super) fn is_end(&self) -> bool {
         self.body_len == 0
     }
 
-    /// Returns the bytes of the body with its padding.
+    /// Returns how many bytes the body has with padding.
     pub(super) fn padded_len(&self) -> usize {
         (self.body_len as usize).next_multiple_of(ALIGN)
     }
 
-    /// Returns whether `padded` is the padded body that was written.
+    /// Returns true if `padded` is the padded body that was written.
     pub(super) fn matches_body(&self, padded: &[u8]) -> bool {
         crc32c::crc32c(padded) == self.body_crc
     }
@@ -275,8 +275,8 @@ pub(super) fn mark(epoch: u64) -> [u8; 4] {
     (epoch as u32).to_le_bytes()
 }
 
-/// Computes a header's checksum. It covers the segment's epoch and the offset, so that a record of
-/// the file's earlier use, or one that was moved, does not match.
+/// Computes a header's checksum. It covers the segment's epoch and the offset, so that a record
+/// from the file's earlier use, or one that was moved, does not match.
 fn header_crc(epoch: u64, offset: u64, header: &[u8]) -> u32 {
     let mut place = [0; 16];
     place[..8].copy_from_slice(&epoch.to_le_bytes());
@@ -291,10 +291,10 @@ pub(crate) enum Record {
     Begin {
         /// The number of the segment before; 0 if there is none.
         previous: u64,
-        /// Bytes of its header and records.
+        /// Bytes of that segment's header and records.
         previous_len: u64,
-        /// The age of the manifest when the segment was begun; `None` in segments of the version
-        /// that did not record it.
+        /// The manifest's age when the segment was begun; `None` in segments from the version that
+        /// did not record it.
         age: Option<ManifestAge>,
     },
     Commit(Commit),
@@ -306,9 +306,9 @@ pub(crate) enum Record {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Commit {
     pub(crate) sequence: u64,
-    /// The nonces of its increments and appends.
+    /// The nonces of the commit's increments and appends.
     pub(crate) nonces: Vec<Nonce>,
-    /// Region, family and cells, in the order of writing.
+    /// Region, family and cells, in write order.
     pub(crate) groups: Vec<(u64, Bytes, Vec<Cell>)>,
 }
 
@@ -422,7 +422,7 @@ mod tests {
         body.seal(&[Nonce { group: 1, number: 2 }]).finish(EPOCH, 64, 42, 0).to_vec()
     }
 
-    /// Decodes the record at offset 64; `None` unless it and its end mark are valid.
+    /// Decodes the record at offset 64; `None` unless it and the end mark are valid.
     fn decoded(epoch: u64, offset: u64, bytes: &[u8]) -> Option<Commit> {
         let header = Header::parse(epoch, offset, bytes.first_chunk()?)?;
         let body = bytes.get(HEADER_LEN..HEADER_LEN + header.padded_len())?;

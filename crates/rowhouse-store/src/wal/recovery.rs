@@ -1,4 +1,4 @@
-//! Reads the log back: its commits, how it ended, and the repairs needed before it continues.
+//! Reads the log back: the commits, how it ended, and the repairs needed before it continues.
 //! Reading changes nothing.
 
 use rowhouse_model::{Error, Result};
@@ -30,11 +30,11 @@ pub(crate) struct Known {
     pub(crate) closed_at: Option<LogEnd>,
     /// How far the log is known to be on disk, if it was not closed.
     pub(crate) synced: Synced,
-    /// The oldest segment according to the manifest's latest note of it.
+    /// The oldest segment according to the manifest's latest note on it.
     pub(crate) first_segment: Option<u64>,
     /// How far the log was on disk at the manifest's last edit.
     pub(crate) reached: Option<LogSynced>,
-    /// The age of the manifest, if it is undamaged.
+    /// The manifest's age, if it is undamaged.
     pub(crate) age: Option<ManifestAge>,
 }
 
@@ -48,7 +48,7 @@ impl Known {
             len,
             last_sequence,
         });
-        // A file of an earlier moment shows nothing that the last edit does not.
+        // A file from an earlier time shows nothing that the last edit does not.
         let is_later = |end: &LogEnd| {
             reached.is_none_or(|reached| (end.segment, end.len) > (reached.segment, reached.len))
         };
@@ -66,7 +66,7 @@ impl Known {
         self.ends().filter(|end| end.segment == number).map(|end| end.len).max().unwrap_or(0)
     }
 
-    /// Returns whether records of a segment after `number`, and so all records before, are known to
+    /// Returns true if records of a segment after `number`, and so all records before, are known to
     /// be on disk.
     fn is_synced_after(&self, number: u64) -> bool {
         self.ends().any(|end| end.segment > number && end.len > HEADER_LEN as u64)
@@ -106,7 +106,7 @@ pub(crate) struct LogScan {
     pub(crate) cut: Option<Cut>,
     /// How far the log reaches; `None` if the store was closed.
     pub(crate) unclosed: Option<Unclosed>,
-    /// A defect of the file that notes how far the log is on the disk. The log is complete without
+    /// A defect in the file that notes how far the log is on the disk. The log is complete without
     /// it, as far as that shows.
     pub(crate) note_wrong: Option<Error>,
     repairs: Vec<Repair>,
@@ -122,13 +122,13 @@ pub(crate) struct Cut {
     pub(crate) cause: Cause,
 }
 
-/// The end of a log that was not closed. Commits that did not wait for a sync can be missing after
-/// it, and nothing shows whether they are.
+/// Where a log ends that was not closed. Commits that did not wait for a sync can be missing after
+/// that end, and nothing shows whether they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unclosed {
     /// The last segment that holds anything; `None` if no segment does.
     pub(crate) segment: Option<String>,
-    /// Bytes of its header and records.
+    /// Bytes of the header and records.
     pub(crate) len: u64,
     pub(crate) last_sequence: u64,
     /// The last sequence number known to be on disk; `None` if unknown.
@@ -161,7 +161,7 @@ enum Repair {
     MoveAside(u64),
 }
 
-/// The log of a store that is not open, checked as far as that does not take reading all of it.
+/// The log of a store that is not open, checked as far as that does not require reading all of it.
 pub(crate) struct OpenLog {
     known: Known,
     segments: Vec<Segment>,
@@ -181,8 +181,8 @@ pub(crate) fn scan(
 }
 
 impl OpenLog {
-    /// Opens the segments, and checks that none is missing and that log, note and manifest are of
-    /// the same moment.
+    /// Opens the segments, and checks that none is missing and that log, note and manifest come
+    /// from the same point in time.
     ///
     /// # Errors
     /// `Corruption`, with the file.
@@ -225,7 +225,7 @@ impl OpenLog {
     ///
     /// # Errors
     /// `Corruption` for damage that neither a killed process nor a power cut explains, with file
-    /// and offset; errors of `visit`.
+    /// and offset; errors from `visit`.
     pub(crate) fn read(
         self,
         mut visit: impl FnMut(Commit, LogSynced) -> Result<()>,
@@ -252,13 +252,13 @@ impl OpenLog {
 /// A segment about to be read.
 struct Segment {
     reader: SegmentReader,
-    /// The segment that this one continues, its length, and this one's first sequence number;
-    /// `None` when the first record is not there.
+    /// The segment that this one continues, that one's length, and this one's first sequence
+    /// number; `None` when the first record is not there.
     begin: Option<Begin>,
     is_empty: bool,
 }
 
-/// Where the valid part of a segment ends.
+/// Where a segment's valid part ends.
 struct End {
     offset: u64,
     /// The largest synced offset in the records before it.
@@ -280,7 +280,7 @@ impl Segment {
         Opened { reader: &mut self.reader, begin: self.begin }
     }
 
-    /// Returns whether the segment was made ahead of need and never written to. An empty segment
+    /// Returns true if the segment was made ahead of need and never written to. An empty segment
     /// that is known to have held more is damaged.
     fn is_unused(&self, known: &Known) -> bool {
         self.is_empty && known.len_min(self.reader.header.number) <= HEADER_LEN as u64
@@ -331,8 +331,8 @@ impl Segment {
 }
 
 impl LogScan {
-    /// Removes the segments before one that begins at or below `log_from`: all of their records are
-    /// in files. After a power cut such segments can reappear without their records.
+    /// Removes the segments before one that begins at or below `log_from`: all their records are in
+    /// files. After a power cut such segments can reappear without their records.
     fn remove_flushed_segments(&mut self, segments: &mut Vec<Segment>, log_from: u64) {
         let begins = |segment: &Segment| segment.begin.map(|begin| begin.first_sequence);
         let first =
@@ -352,7 +352,7 @@ impl LogScan {
         }
     }
 
-    /// Decides how to treat the end of a segment. Returns whether the log continues after it.
+    /// Decides how to treat the end of a segment. Returns true if the log continues after it.
     fn settle(
         &mut self,
         segment: &mut Segment,
@@ -384,8 +384,8 @@ impl LogScan {
         let unknown = [0; 16];
         let restarted =
             ![header.boot_id, known.boot_id].contains(&unknown) && header.boot_id != known.boot_id;
-        // Segments before that of the manifest's last edit were on the disk as a whole, and the
-        // next one states this one's length.
+        // Segments before the one with the manifest's last edit were on the disk as a whole, and
+        // the next one states this one's length.
         let is_whole_known =
             next.is_some() && known.reached.is_some_and(|end| end.segment > header.number);
         let mut synced = end.synced.max(behind.synced) > end.offset
@@ -402,7 +402,7 @@ impl LogScan {
         }
         self.cut(segment, end, Cause::PowerCut);
         self.keep(segment, end.offset);
-        // The last one first: if the repair is interrupted, none of those left names a missing one.
+        // The last one first: if the repair is interrupted, no remaining one names a missing one.
         for segment in later.iter().rev() {
             self.repairs.push(Repair::MoveAside(segment.reader.header.number));
         }
@@ -469,7 +469,7 @@ impl LogScan {
         self.cut = Some(Cut { segment, offset: end.offset, bytes, cause });
     }
 
-    /// Describes, for people, the end of a log that was not closed; `None` for one that was.
+    /// Describes, for people, where a log ends that was not closed; `None` for a closed one.
     pub(crate) fn unclosed_end(&self) -> Option<String> {
         let unclosed = self.unclosed.as_ref()?;
         let mut text = unclosed.to_string();

@@ -17,7 +17,7 @@ const UNREADABLE_BYTES: u64 = 4096;
 /// is unreadable or missing.
 ///
 /// # Errors
-/// Errors of `visit`; `Io` for a directory that cannot be listed.
+/// Errors from `visit`; `Io` for a directory that cannot be listed.
 pub(crate) fn read_readable(
     disk: &dyn Disk,
     known: &Known,
@@ -36,7 +36,7 @@ pub(crate) fn read_readable(
                 lost.extend(wrong);
                 segments.push(segment);
             }
-            // Without the header no record can be told from garbage.
+            // Without the header no record can be distinguished from garbage.
             Err(error) => lost.push(error),
         }
     }
@@ -61,7 +61,8 @@ pub(crate) fn read_readable(
     Ok(())
 }
 
-/// Returns the errors of a log, its note and a manifest that are not of the same moment.
+/// Returns the errors for a log, the note on it and a manifest that do not come from the same point
+/// in time.
 fn other_moments(segments: &mut [Left], known: &Known) -> Vec<Error> {
     let opened = segments.iter_mut();
     let opened = opened.map(|it| Opened { reader: &mut it.reader, begin: it.begin });
@@ -80,7 +81,7 @@ struct Left {
 }
 
 impl Left {
-    /// Opens a segment. Also returns the error of its first record, if that is invalid.
+    /// Opens a segment. Also returns the error for the first record, if that is invalid.
     fn open(disk: &dyn Disk, number: u64) -> Result<(Self, Option<Error>)> {
         let mut reader = SegmentReader::open(disk, number)?;
         let (begin, wrong) = match reader.begin() {

@@ -5,20 +5,20 @@ use rowhouse_model::{Error, ErrorKind, Result};
 
 use crate::layout::WAL_DIR;
 
-/// Bytes of a segment's header.
+/// Bytes of a segment header.
 pub(super) const HEADER_LEN: usize = 64;
 
 const MAGIC: [u8; 8] = *b"ROWHWAL\0";
 const VERSION: u32 = 3;
-/// The oldest version that this code reads. Its records do not state the age of the manifest.
+/// The oldest version that this code reads. Records in it do not state the manifest's age.
 const VERSION_OLDEST: u32 = 2;
 
-/// The header of a segment. It is on disk before the segment has its name.
+/// A segment header. It is on disk before the segment has its name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SegmentHeader {
     pub(super) number: u64,
-    /// A random number that is part of every record's checksum. Neither bytes of the file's earlier
-    /// use nor a value written by a client can be mistaken for a record of this segment.
+    /// A random number that is part of every record's checksum. Neither bytes from the file's
+    /// earlier use nor a value written by a client can be mistaken for a record of this segment.
     pub(super) epoch: u64,
     pub(super) boot_id: [u8; 16],
 }
@@ -37,10 +37,10 @@ impl SegmentHeader {
         bytes.try_into().expect("the fields above are the header's length")
     }
 
-    /// Decodes a header; `None` when its checksum does not match.
+    /// Decodes a header; `None` when the checksum does not match.
     ///
     /// # Errors
-    /// `Unsupported` for a segment of another version.
+    /// `Unsupported` for a segment with another version.
     pub(super) fn decode(path: &str, bytes: &[u8; HEADER_LEN]) -> Result<Option<Self>> {
         let mut rest = &bytes[..];
         let mut magic = [0; 8];

@@ -10,8 +10,8 @@ use super::segment::{self, SegmentHeader};
 use crate::disk::{Disk, DiskFile};
 use crate::layout::WAL_DIR;
 
-/// The number of files kept for reuse. Overwriting a file whose blocks are allocated lets a sync
-/// skip the file system's journal, which takes half of its time (docs/decisions/0016).
+/// The number of files retained for reuse. Overwriting a file whose blocks are allocated lets a
+/// sync skip the file system's journal, which takes half of the sync time (docs/decisions/0016).
 const SPARES_MAX: usize = 2;
 
 /// Makes segments and takes them back.
@@ -25,19 +25,19 @@ pub(crate) struct Segments {
     spares: Mutex<Vec<u64>>,
 }
 
-/// The source of segments' epochs.
+/// The source of segment epochs.
 pub(crate) enum Epochs {
     Random,
     #[cfg(test)]
     Seeded(Mutex<crate::disk::simulated::Random>),
 }
 
-/// An empty segment whose header is on disk under its name.
+/// An empty segment whose header is on disk under the segment's name.
 pub(super) struct NewSegment {
     pub(super) number: u64,
     pub(super) epoch: u64,
     pub(super) file: Arc<dyn DiskFile>,
-    /// The length of the file up to which its blocks are certain to be allocated.
+    /// The file length up to which blocks are certain to be allocated.
     room: u64,
 }
 
@@ -48,9 +48,9 @@ const ROOM_BYTES: u64 = 256 << 10;
 const AVAILABLE_MIN: u64 = 1 << 30;
 
 impl NewSegment {
-    /// Writes zeros after `end`, the end of the log, if the log has grown into blocks that are not
+    /// Writes zeros after `end`, where the log ends, if the log has grown into blocks that are not
     /// allocated, and the disk has space. The syncs until it has filled them skip the file system's
-    /// journal, as those of a reused file do. The caller excludes appends.
+    /// journal, as the syncs in a reused file do. The caller excludes appends.
     pub(super) fn make_room(&mut self, end: u64, segment_bytes: u64, disk: &dyn Disk) {
         let room = (end + ROOM_BYTES).min(segment_bytes);
         if end <= self.room || room <= end || disk.available_bytes().unwrap_or(0) < AVAILABLE_MIN {
@@ -76,12 +76,12 @@ pub(crate) struct ClosedSegment {
     /// it.
     pub(crate) first_sequence: u64,
     pub(crate) last_sequence: u64,
-    /// Bytes of its header and records.
+    /// Bytes of the header and records.
     pub(crate) bytes: u64,
 }
 
 impl ClosedSegment {
-    /// Returns true if it holds a commit, and not only records that edits of the manifest left.
+    /// Returns true if it holds a commit, and not only records that manifest edits left.
     pub(super) fn holds_commits(&self) -> bool {
         self.first_sequence <= self.last_sequence
     }
@@ -121,7 +121,7 @@ impl Segments {
         Ok(segments)
     }
 
-    /// Makes a new segment. Its name and header are on disk when this returns.
+    /// Makes a new segment. The name and header are on disk when this returns.
     pub(super) fn make(&self) -> Result<NewSegment> {
         let header = SegmentHeader {
             number: self.next_number.fetch_add(1, Ordering::Relaxed),
@@ -141,7 +141,7 @@ impl Segments {
     }
 
     fn create(&self, header: &SegmentHeader) -> std::io::Result<Arc<dyn DiskFile>> {
-        // The file gets its name only once its header is on disk, so recovery never finds a segment
+        // The file gets the name only once the header is on disk, so recovery never finds a segment
         // without one.
         let path = segment::spare_path(header.number);
         let file = self.disk.create(&path)?;
@@ -197,13 +197,13 @@ impl Segments {
         Ok(())
     }
 
-    /// Removes the files kept for reuse.
+    /// Removes the files retained for reuse.
     pub(super) fn remove_spares(&self) -> Result<()> {
         let spares = std::mem::take(&mut *self.spares.lock());
         spares.into_iter().try_for_each(|number| self.remove(&segment::spare_path(number)))
     }
 
-    /// Returns whether a file has enough blocks to overwrite and has not grown out of bounds.
+    /// Returns true if a file has enough blocks to overwrite and has not grown beyond the bounds.
     fn is_worth_keeping(&self, len: u64) -> bool {
         (self.segment_bytes / 2..=self.segment_bytes * 2).contains(&len)
     }

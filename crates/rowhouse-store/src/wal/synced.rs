@@ -1,6 +1,6 @@
 //! The file `wal/SYNCED`: how far the log is known to be on disk.
 //!
-//! A record that is cut off a segment takes with it every note of how far that segment was synced.
+//! A record that is cut off a segment takes with it every note on how far that segment was synced.
 //! This separate file tells a segment that is missing, or shorter than its synced length, from a
 //! log that ends there.
 
@@ -15,7 +15,7 @@ use super::LogEnd;
 use crate::disk::{Disk, DiskFile};
 use crate::layout::WAL_DIR;
 
-/// The name of the file in the log's directory.
+/// The name of the file in the log directory.
 pub(super) const NAME: &str = "SYNCED";
 /// The path of the file.
 pub(super) const PATH: &str = "wal/SYNCED";
@@ -25,8 +25,8 @@ const VERSION: u32 = 1;
 /// Less than a sector, so a power cut leaves either the old or the new version.
 const LEN: usize = 44;
 
-/// The `SYNCED` file of an open log. It is overwritten in place after every sync, and no commit
-/// syncs it: after a power cut an older version claims less, but nothing false.
+/// An open log's `SYNCED` file. It is overwritten in place after every sync, and no commit syncs
+/// it: after a power cut an older version claims less, but nothing false.
 pub(super) struct SyncedFile {
     file: Arc<dyn DiskFile>,
     written: Mutex<Written>,
@@ -40,7 +40,7 @@ struct Written {
 }
 
 impl SyncedFile {
-    /// Makes the file for a new log, replacing that of the log before.
+    /// Makes the file for a new log, replacing the previous log's file.
     pub(super) fn create(disk: &dyn Disk) -> Result<Self> {
         let create = || {
             remove(disk)?;
@@ -52,7 +52,7 @@ impl SyncedFile {
     }
 
     /// Notes that the log is on disk up to `end`, unless a later position is noted already. A
-    /// failure is no error of the log; the file then claims less.
+    /// failure is no log error; the file then claims less.
     pub(super) fn note(&self, end: &LogEnd) {
         let mut written = self.written.lock();
         let position = (end.segment, end.len);
@@ -70,7 +70,7 @@ impl SyncedFile {
         }
     }
 
-    /// Syncs the file, so that its contents survive a power cut.
+    /// Syncs the file, so that the contents survive a power cut.
     pub(super) fn sync(&self) {
         if let Err(error) = self.file.sync() {
             tracing::warn!(file = PATH, %error, "the synced offset of the log cannot be synced");

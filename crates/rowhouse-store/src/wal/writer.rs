@@ -19,7 +19,7 @@ use crate::manifest::{LogSynced, ManifestAge};
 pub(crate) struct Limits {
     /// Bytes of a segment before the log rolls to the next one.
     pub(crate) segment_bytes: u64,
-    /// Bytes of a record's body. A longer commit is refused before it is written.
+    /// Bytes of a record body. A longer commit is refused before it is written.
     pub(crate) body_len_max: usize,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Wal {
     segments: Segments,
     tail: Mutex<Tail>,
     sync: Mutex<SyncState>,
-    /// Tells a later open how much of the log must be on disk.
+    /// Shows a later open how much of the log must be on disk.
     synced_file: SyncedFile,
     synced: Condvar,
     /// Set when a segment was begun, so that the background calls [`Wal::tidy`].
@@ -82,7 +82,7 @@ struct Tail {
     /// Closed segments that may not be synced yet, by number.
     unsynced: Vec<(u64, Arc<dyn DiskFile>)>,
     last_sequence: u64,
-    /// The age of the manifest as far as it is known here.
+    /// The manifest's age as far as it is known here.
     age: ManifestAge,
     /// Why appends are refused; `None` while they are allowed.
     failed: Option<String>,
@@ -218,10 +218,10 @@ impl Wal {
     }
 
     /// Rolls to the next segment if that one is ready. If it is not, the current segment grows
-    /// beyond its limit: a commit never waits for a file to be made.
+    /// beyond the limit: a commit never waits for a file to be made.
     ///
     /// # Errors
-    /// The next segment cannot be begun. The next writer tries again, however small its record.
+    /// The next segment cannot be begun. The next writer tries again, however small the record.
     fn roll(&self, tail: &mut Tail, first_sequence: u64) -> Result<()> {
         self.rolled.store(true, Ordering::Release);
         let Some(next) = &mut tail.next else { return Ok(()) };
@@ -230,8 +230,8 @@ impl Wal {
         tail.is_len_recorded = false;
         let next = tail.next.take().expect("it was there a moment ago");
         let left = std::mem::replace(&mut tail.segment, next);
-        // The new segment's header was synced before the file was renamed. Its records are not on
-        // disk yet.
+        // The new segment's header was synced before the file was renamed. The records in it are
+        // not on disk yet.
         self.synced_file.note(&LogEnd {
             segment: tail.segment.number,
             len: HEADER_LEN as u64,
@@ -271,13 +271,13 @@ impl Wal {
         self.roll(&mut tail, Place::After(reserved()).next())
     }
 
-    /// Returns whether a segment was begun or needed since the last call. If so, the background has
+    /// Returns true if a segment was begun or needed since the last call. If so, the background has
     /// to call [`Wal::tidy`].
     pub(crate) fn needs_maintenance(&self) -> bool {
         self.rolled.load(Ordering::Relaxed) && self.rolled.swap(false, Ordering::AcqRel)
     }
 
-    /// Returns whether this is the first append since [`Wal::sync_in_background`]. If so, the
+    /// Returns true if this is the first append since [`Wal::sync_in_background`]. If so, the
     /// background has to call that function eventually.
     pub(crate) fn wants_sync(&self) -> bool {
         !self.dirty.load(Ordering::Relaxed) && !self.dirty.swap(true, Ordering::AcqRel)
@@ -311,12 +311,12 @@ impl Wal {
         }
     }
 
-    /// Removes the files that are kept for segments after the next one.
+    /// Removes the files that are retained for segments after the next one.
     pub(crate) fn remove_spares(&self) -> Result<()> {
         self.segments.remove_spares()
     }
 
-    /// Makes the next segment. After a failure the attempt, and its log message, is not repeated at
+    /// Makes the next segment. After a failure the attempt, and the log message, is not repeated at
     /// every commit but half as often each time.
     fn make_next(&self) -> Result<()> {
         let mut segment_retry = self.segment_retry.lock();
@@ -388,8 +388,8 @@ impl Wal {
         self.sync_to(position)
     }
 
-    /// Syncs all segments. Returns the end of the log as of the start of the sync, and the epoch of
-    /// its segment.
+    /// Syncs all segments. Returns the end of the log when the sync started, and the epoch of the
+    /// segment there.
     fn sync_all(&self) -> Result<(LogEnd, u64)> {
         let (files, end, epoch) = {
             let mut tail = self.tail.lock();
@@ -443,7 +443,7 @@ impl Wal {
         self.sync_to(position)
     }
 
-    /// Returns the error of every append after one failed or the log was closed.
+    /// Returns the error for every append after one failed or the log was closed.
     pub(crate) fn check_writable(&self) -> Result<()> {
         match &self.tail.lock().failed {
             Some(why) => Err(read_only(why)),
@@ -456,7 +456,7 @@ impl Wal {
         self.tail.lock().failed.get_or_insert_with(|| why.to_owned());
     }
 
-    /// Notes that the log was closed: removes the file that records how much of it is on disk.
+    /// Notes that the log was closed: removes the file that records how much is on disk.
     pub(crate) fn remove_synced_file(&self) {
         if let Err(error) = synced::remove(self.segments.disk()) {
             tracing::warn!(%error, "the log is recorded as open although it was closed");
@@ -500,7 +500,7 @@ impl Wal {
             let mut tail = self.tail.lock();
             let count = tail.closed.iter().take_while(|s| s.number <= forgettable.last).count();
             let forgotten: Vec<_> = tail.closed.drain(..count).collect();
-            // An open file would keep its disk space.
+            // An open file would keep the disk space allocated.
             tail.unsynced.retain(|(number, _)| forgotten.iter().all(|s| s.number != *number));
             forgotten
         };
@@ -516,12 +516,12 @@ impl Wal {
     }
 }
 
-/// The place of a record among the sequence numbers.
+/// A record's place among the sequence numbers.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Commit(u64),
-    /// No place of its own. Every number handed out when it is written is at most this one; a
-    /// segment that it begins must claim none of them, because edits of the manifest may.
+    /// No place among the commits. Every number handed out when it is written is at most this one;
+    /// a segment that it begins must claim none, because manifest edits may.
     After(u64),
 }
 
@@ -544,7 +544,7 @@ impl Place {
 }
 
 impl Tail {
-    /// Handles a record that could not be written: ensures that its partial bytes are never
+    /// Handles a record that could not be written: ensures that the partial bytes are never
     /// mistaken for a record, not even after a power cut. The next record overwrites the same
     /// offset.
     fn refuse(&self, place: Place, source: std::io::Error) -> Error {

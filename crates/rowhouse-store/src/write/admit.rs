@@ -67,7 +67,7 @@ fn holds_writers(engine: &Engine, family: &FamilyStore) -> bool {
     family.holds_writers(engine.settings.memstore_flush_bytes)
 }
 
-/// Waits until the family has few enough files that its full memstore can be flushed.
+/// Waits until the family has few enough files that the full memstore can be flushed.
 fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
     let engine = region.engine();
     if !holds_writers(engine, family) {
@@ -96,8 +96,8 @@ fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
 /// files before that it is four times as high, and so on by the square.
 const SLOW_BYTES_PER_SECOND: f64 = (32 << 20) as f64;
 
-/// Minimum delay of a writer: shorter waits would affect more of the writes. And the maximum: there
-/// may be fewer files afterwards.
+/// Minimum delay for a writer: shorter waits would affect more writes. And the maximum: there may
+/// be fewer files afterwards.
 const AHEAD_MIN: Duration = Duration::from_millis(10);
 const AHEAD_MAX: Duration = Duration::from_millis(100);
 

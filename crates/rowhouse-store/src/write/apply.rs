@@ -7,11 +7,11 @@
 //!    write rows that are not locked, release all locks, lock these as well, and continue from
 //!    step 2;
 //! 5. commit the record (`commit`): log, memstores, publish;
-//! 6. unlock the rows and wait for the durability asked for.
+//! 6. unlock the rows and wait for the requested durability.
 //!
-//! A change is accepted by the commit of its record alone (`outcomes`).
+//! A change is accepted only by committing its record (`outcomes`).
 //!
-//! A transaction replaces steps 2 and 3 by its own reads and writes (`transaction`).
+//! A transaction replaces steps 2 and 3 with its own reads and writes (`transaction`).
 
 use std::iter::once;
 use std::slice;
@@ -55,7 +55,7 @@ pub(crate) fn apply_one(
     }
 }
 
-/// Applies one mutation if `condition` holds for its row; otherwise returns `None`.
+/// Applies one mutation if `condition` holds for the row; otherwise returns `None`.
 pub(crate) fn apply_if(
     region: &Region,
     condition: &Condition,
@@ -99,7 +99,7 @@ pub(crate) fn apply(
 }
 
 /// Applies mutations of one region atomically if all conditions hold; otherwise returns `None`.
-/// Mutations that read their row see it as it was before all of them.
+/// Mutations that read their row see it as it was before all mutations.
 pub(crate) fn apply_rows(
     region: &Region,
     conditions: &[RowCondition],
@@ -125,8 +125,9 @@ pub(crate) fn apply_rows(
     }
 }
 
-/// Applies mutations of any regions of one store atomically: they become visible, and survive a
-/// crash, together or not at all. A mutation that reads its row sees the effect of those before it.
+/// Applies mutations to any regions in one store atomically: they become visible, and survive a
+/// crash, together or not at all. A mutation that reads its row sees the effect of earlier
+/// mutations.
 pub(crate) fn apply_together(mutations: &[(&Region, &Mutation)]) -> Result<Vec<MutationOutcome>> {
     let Some(&(region, _)) = mutations.first() else { return Ok(Vec::new()) };
     let call = Call {
@@ -166,7 +167,7 @@ enum Applied {
 
 /// How far a call has come.
 struct Progress {
-    /// Independent changes before this one get records of their own: their record was refused.
+    /// Independent changes before this one get their own records: the shared record was refused.
     alone_until: usize,
     committed: Committed,
 }
@@ -331,7 +332,7 @@ where
         Ok(NonBlocking::Done(()))
     }
 
-    /// Returns the regions of the changes.
+    /// Returns the regions that the changes affect.
     fn regions(&self) -> impl Iterator<Item = &'a Region> + Clone {
         self.changes.clone().map(|(region, _)| region)
     }
@@ -340,13 +341,13 @@ where
         self.changes.clone().all(|(_, mutation)| is_delete(mutation))
     }
 
-    /// Returns the rows to lock: those of the changes, in their order, then those of the
-    /// conditions.
+    /// Returns the rows to lock: the rows that the changes affect, in their order, then the rows
+    /// that the conditions read.
     fn rows(&self, outcomes: &Outcomes<'_>) -> impl Iterator<Item = (u64, &'a [u8])> {
         let changes = self.changes.clone().enumerate();
         let changes = changes.filter(|(nth, _)| !outcomes.is_settled(*nth));
         let changes = changes.map(|(_, (region, mutation))| (region.id(), &mutation.row()[..]));
-        // The condition of most calls is for the row that they change.
+        // In most calls the condition is for the row that they change.
         let first = self.changes.clone().next().map(|(_, mutation)| mutation.row());
         let conditions = self.conditions.iter().map(|(row, _)| *row);
         let region = self.region.id();
@@ -355,7 +356,7 @@ where
         )
     }
 
-    /// Runs the call with the rows of all changes locked that are not settled.
+    /// Runs the call with the rows locked for all changes that are not settled.
     fn attempt(
         &self,
         mut rows: RowsGuard<'_>,
@@ -412,7 +413,7 @@ where
             }
             let len = batch.len();
             match batch.add(region, mutation) {
-                // The repetition of a call that was answered before has no cells.
+                // Repeating a call that was answered before yields no cells.
                 Ok(Added { outcome, .. }) if batch.len() == len => {
                     outcomes.settle(nth, Ok(outcome));
                 }
@@ -439,8 +440,8 @@ where
         if is_delete { timestamps.issue_delete(after) } else { timestamps.issue_put(after) }
     }
 
-    /// Commits the record of a batch. If it is refused, so are its independent changes; an atomic
-    /// call ends.
+    /// Commits a batch's record. If it is refused, so are the batch's independent changes; an
+    /// atomic call ends.
     fn write(
         &self,
         batch: &mut Batch<'a>,
@@ -464,7 +465,7 @@ where
             }
             // The log has refused the record, whichever changes are in it.
             Ok(Attempted::Done(Err(error))) => self.refuse_collected(error, outcomes),
-            // All changes are of this region.
+            // All changes belong to this region.
             Err(error) if error.kind() == ErrorKind::NotServingRegion => {
                 self.refuse_collected(error, outcomes)
             }
@@ -473,8 +474,8 @@ where
     }
 }
 
-/// Locks the rows of a call, and from the second attempt on those that its observers write. Part of
-/// the call may be committed then, so it waits.
+/// Locks a call's rows, and from the second attempt on the rows that observers write. Part of the
+/// call may be committed then, so it waits.
 pub(super) fn lock<'e, 'r>(
     engine: &'e Engine,
     rows: impl Iterator<Item = (u64, &'r [u8])>,
@@ -490,13 +491,13 @@ pub(super) fn lock<'e, 'r>(
     }
 }
 
-/// Waits for the regions of rows that observers and indexes write: until none of them is being
-/// replaced, and for room. No row may be locked.
+/// Waits for the regions of rows that observers and indexes write: until none is being replaced,
+/// and for room. No row may be locked.
 ///
 /// # Errors
 /// `RegionTooBusy` for a region that is out of service while the caller's `own` regions serve: the
-/// caller must not look for these elsewhere. Otherwise `NotServingRegion` for one of its own: the
-/// table may have been disabled with those of its indexes.
+/// caller must not look for these elsewhere. Otherwise `NotServingRegion` for one of those own
+/// regions: the table may have been disabled with its index tables.
 pub(super) fn admit_unlocked<'r>(
     rows: &[RowToLock],
     own: impl Iterator<Item = &'r Region> + Clone,
@@ -512,7 +513,7 @@ pub(super) fn admit_unlocked<'r>(
             // The next attempt finds the regions that replaced it, or another table.
             Err(_) if region.wait_for_replacement() || region.is_of_dropped_table() => {}
             Err(error) => {
-                // At one moment: tables are disabled and enabled with those of their indexes.
+                // Atomically: tables are disabled and enabled with their index tables.
                 let _latch = region.engine().freeze_latch.read();
                 own.clone().try_for_each(Region::check_serving)?;
                 if !region.is_serving() {

@@ -22,37 +22,37 @@ use crate::region::Region;
 /// size fits the log.
 const RECORD_BYTES_MAX: usize = 8 << 20;
 
-/// The atomicity of a batch's mutations.
+/// How atomic a batch's mutations are.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Atomicity {
-    /// Independent mutations: one that reads its row sees the effect of those before it, and a
+    /// Independent mutations: one that reads its row sees the effect of earlier mutations, and a
     /// refused one does not affect the others.
     Each,
-    /// One record for all, or none. A mutation that reads its row sees the effect of those before
-    /// it.
+    /// One record for all, or none. A mutation that reads its row sees the effect of earlier
+    /// mutations.
     Together,
-    /// One record for all, or none. A mutation that reads its row sees it as it was before all of
-    /// them: HBase's RowMutations.
+    /// One record for all, or none. A mutation that reads its row sees it as it was before all
+    /// mutations: HBase's RowMutations.
     AsOne,
 }
 
-/// Collects mutations into a log record. Commits nothing: whether its record has to be committed
-/// before a mutation is added is for the caller to ask ([`Batch::must_end_before`]).
+/// Collects mutations into a log record. Commits nothing: the caller must check whether the record
+/// has to be committed before a mutation is added ([`Batch::must_end_before`]).
 pub(super) struct Batch<'a> {
     atomicity: Atomicity,
-    /// An index may refuse one of several independent mutations, so each has a record of its own.
+    /// An index may refuse one of several independent mutations, so each has its own record.
     are_alone: bool,
-    /// The timestamp of cells that have none of their own.
+    /// The timestamp for cells that have none of their own.
     pub(super) now: Timestamp,
     /// Lower limit for the timestamps of puts: a condition has read a cell with this timestamp.
     seen: Timestamp,
-    /// The read point for its reads, if not the current one.
+    /// The read point for the batch's reads, if not the current one.
     point: Option<&'a ReadPoint>,
     record: Record<'a>,
     /// Cells of the record that reads have to see.
     pending: Option<Pending>,
     filled: Filled,
-    /// The newest timestamp given to a cell of the mutation being added that later writes to its
+    /// The newest timestamp given to a cell in the mutation being added that later writes to the
     /// row must follow.
     stamped: Option<Timestamp>,
 }
@@ -61,13 +61,13 @@ pub(super) struct Batch<'a> {
 #[must_use]
 pub(super) struct Added {
     pub(super) outcome: MutationOutcome,
-    /// The timestamp that later puts and deletes of the row must follow, if it is ahead of the
-    /// clock or belongs to a version that must stay a version of its own.
+    /// The timestamp that later puts and deletes in the row must follow, if it is ahead of the
+    /// clock or belongs to a version that must stay a separate version.
     pub(super) stamped: Option<Timestamp>,
 }
 
 impl<'a> Batch<'a> {
-    /// Begins an empty record for mutations of `region`, and of others of its store.
+    /// Begins an empty record for mutations to `region`, and to others in the same store.
     pub(super) fn new(region: &Region, atomicity: Atomicity, now: Timestamp) -> Self {
         Self {
             are_alone: atomicity == Atomicity::Each && observe::may_refuse_one(region),
@@ -90,8 +90,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Sets the durability of an atomic call's record. Each record of independent mutations has
-    /// that of its first.
+    /// Sets the durability of an atomic call's record. Each record of independent mutations has the
+    /// durability of the first mutation.
     pub(super) fn set_durability(&mut self, durability: Durability) {
         self.record.durability = durability;
     }
@@ -107,8 +107,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns true if the record of independent mutations must be committed before this one is
-    /// added: the mutation needs a record of its own or another durability, the record is full, or
-    /// the mutation reads what those before it have written.
+    /// added: the mutation needs its own record or another durability, the record is full, or the
+    /// mutation reads what earlier mutations have written.
     pub(super) fn must_end_before(&self, region: &Region, mutation: &Mutation) -> bool {
         let bytes = || mutation.cells().iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
         self.are_alone
@@ -122,7 +122,7 @@ impl<'a> Batch<'a> {
         self.record.cells.is_empty()
     }
 
-    /// Returns the bytes of the cells.
+    /// Returns the cells' bytes.
     pub(super) fn len(&self) -> usize {
         self.record.cells.len()
     }
@@ -140,11 +140,11 @@ impl<'a> Batch<'a> {
         self.record
     }
 
-    /// Adds the cells of a mutation; none if it is refused.
+    /// Adds a mutation's cells; none if it is refused.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value that cannot grow and for a cell that is too large; those of the
-    /// reads.
+    /// `InvalidRequest` for a value that cannot grow and for a cell that is too large; errors from
+    /// the reads.
     pub(super) fn add(&mut self, region: &'a Region, mutation: &Mutation) -> Result<Added> {
         self.stamped = None;
         self.record.now = self.record.now.max(self.now);
@@ -189,7 +189,7 @@ impl<'a> Batch<'a> {
     /// Returns the delete's markers. Those for a newest version get that version's timestamp.
     fn markers(&mut self, region: &Region, delete: &Delete) -> Result<Vec<Cell>> {
         let cells = delete.cells();
-        // The k-th such marker of a column stands for its k-th newest version.
+        // The k-th such marker in a column stands for the column's k-th newest version.
         let mut columns: HashMap<_, NewestVersions> = HashMap::new();
         for cell in cells.iter().filter(|cell| means_newest(cell)) {
             columns.entry((cell.family(), cell.qualifier())).or_default().requested += 1;
@@ -214,15 +214,15 @@ impl<'a> Batch<'a> {
         Ok(markers)
     }
 
-    /// Makes the record's cells visible to the next read, if its atomicity requires that. Before an
-    /// independent mutation that reads, the caller has committed them.
+    /// Makes the record's cells visible to the next read, if the batch's atomicity requires that.
+    /// Before an independent mutation that reads, the caller has committed them.
     fn settle(&mut self) {
         if self.atomicity == Atomicity::Together && !self.record.cells.is_empty() {
             self.record.cells.fill(self.pending.get_or_insert_default(), &mut self.filled);
         }
     }
 
-    /// Returns the timestamps of the newest `versions` versions of the cell's column.
+    /// Returns the timestamps of the newest `versions` versions in the cell's column.
     fn newest(&self, region: &Region, cell: &Cell, versions: u32) -> Result<IntoIter<Timestamp>> {
         let get = Get::new(cell.row_bytes())?
             .column(cell.family().to_vec(), cell.qualifier().to_vec())
@@ -274,7 +274,7 @@ impl<'a> Batch<'a> {
         cells.iter().try_for_each(|cell| self.push_stamped(region, cell, now))
     }
 
-    /// Adds a cell, at `now` if it has no timestamp of its own.
+    /// Adds a cell, at `now` if it has no timestamp.
     fn push_stamped(&mut self, region: &'a Region, cell: &Cell, now: Timestamp) -> Result<()> {
         self.push(region, cell, cell.timestamp().is_latest().then_some(now))
     }
@@ -314,8 +314,8 @@ fn repeat(region: &Region, delta: &Delta<'_>, get: &Get, sequence: u64) -> Resul
     Ok(MutationOutcome { row })
 }
 
-/// Returns the results of the mutations if they are a retry of an atomic call accepted before;
-/// `None` if they are new. A retry writes nothing, not even its puts.
+/// Returns the mutations' results if they retry an atomic call accepted before; `None` if they are
+/// new. A retry writes nothing, not even its puts.
 pub(super) fn repeat_all<'m>(
     region: &Region,
     mutations: impl Iterator<Item = &'m Mutation> + Clone,
@@ -346,7 +346,7 @@ fn row_markers(region: &Region, delete: &Delete) -> Result<Vec<Cell>> {
     families.map(marker).collect()
 }
 
-/// Returns true if the mutation's cells depend on what its row shows.
+/// Returns true if the mutation's cells depend on what the row shows.
 pub(super) fn reads_its_row(mutation: &Mutation) -> bool {
     match mutation {
         Mutation::Put(_) => false,
@@ -355,15 +355,15 @@ pub(super) fn reads_its_row(mutation: &Mutation) -> bool {
     }
 }
 
-/// The newest versions of a column, consumed one by one by the markers that stand for them.
+/// A column's newest versions, consumed one by one by the markers that stand for them.
 #[derive(Default)]
 struct NewestVersions {
-    /// Number of versions requested.
+    /// How many versions are requested.
     requested: u32,
     found: Option<IntoIter<Timestamp>>,
 }
 
-/// Refuses a cell larger than its table allows, with HBase's message.
+/// Refuses a cell larger than the table allows, with HBase's message.
 fn check_len(cell: &Cell, bytes_max: usize) -> Result<()> {
     let len = cell.as_bytes().len() + CELL_LEN_LEN;
     if len <= bytes_max {
@@ -382,7 +382,7 @@ fn check_len(cell: &Cell, bytes_max: usize) -> Result<()> {
     )))
 }
 
-/// Whether the cell is a marker of its column's newest version, without a timestamp.
+/// Whether the cell marks the column's newest version, without a timestamp.
 fn means_newest(cell: &Cell) -> bool {
     cell.kind() == CellKind::DeleteVersion && cell.timestamp().is_latest()
 }

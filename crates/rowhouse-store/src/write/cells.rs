@@ -17,7 +17,7 @@ use crate::wait_mode::WaitMode;
 ///
 /// # Errors
 /// `NoSuchColumnFamily`, also if the table was dropped or truncated meanwhile; `NotServingRegion`;
-/// those of the log.
+/// errors from the log.
 pub(crate) fn write_cells(table: &Table, cells: &[Cell]) -> Result<()> {
     let Some(first) = cells.first() else { return Ok(()) };
     let engine = table.region_of(first.row()).engine();
@@ -26,7 +26,7 @@ pub(crate) fn write_cells(table: &Table, cells: &[Cell]) -> Result<()> {
     loop {
         let placed = cells.iter().map(|cell| (table.region_of(cell.row()), cell));
         let mut placed: Vec<(&Arc<Region>, &Cell)> = placed.collect();
-        // Cells of one family follow each other.
+        // One family's cells follow each other.
         placed.sort_by_key(|(region, cell)| (region.id(), cell.family()));
         let mut regions: Vec<&Arc<Region>> = placed.iter().map(|(region, _)| *region).collect();
         regions.dedup_by_key(|region| region.id());

@@ -32,10 +32,10 @@ impl Committed {
     }
 }
 
-/// Writes a record under one sequence. On return its cells are visible.
+/// Writes a record under one sequence. On return the cells are visible.
 ///
 /// The caller holds the row locks, and `engine.freeze_latch`, so that no memstore is frozen between
-/// logging and inserting. With the latch held it has checked that no family of the record is
+/// logging and inserting. With the latch held it has checked that no family in the record is
 /// dropped ([`RecordBuilder::check_families`]).
 pub(crate) fn commit(
     engine: &Engine,

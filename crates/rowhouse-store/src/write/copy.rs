@@ -1,9 +1,9 @@
 //! Keeps copies: tables that have every row of their base table under another key
 //! (`docs/decisions/0071-copies-and-promotion.md`).
 //!
-//! Cells are copied as they are. Flushes and compactions of the two tables drop cells at different
-//! times, which shows only when a marker of a single version uncovers an older one: before that the
-//! rows of all tables are made to have the same versions.
+//! Cells are copied as they are. Flushes and compactions in the two tables drop cells at different
+//! times, which shows only when a single-version marker uncovers an older one: before that the rows
+//! in all tables are made to have the same versions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::region::Region;
 use crate::space::Need;
 use crate::wait_mode::WaitMode;
 
-/// Adds the copies of a record's cells of a region.
+/// Adds the copies of a record's cells in a region.
 ///
 /// # Errors
 /// `InvalidRequest` for a row whose key a copy cannot hold.
@@ -46,7 +46,7 @@ pub(super) fn add(
     for (row, cells) in record.cells_by_row(region.id(), |_| true) {
         for kept in copies {
             let Some(key) = kept.index.copy_key(row)? else {
-                // The record of a region that was replaced is not committed.
+                // A record for a region that was replaced is not committed.
                 let has_put = || cells.iter().any(|(_, cell)| cell.kind() == CellKind::Put);
                 if region.is_serving() && has_put() {
                     kept.table.misfits_written.fetch_add(1, Ordering::AcqRel);
@@ -74,7 +74,7 @@ struct Level<'r> {
     columns: Columns,
 }
 
-/// Returns the rows in which a record deletes single versions, of families whose surplus versions
+/// Returns the rows in which a record deletes single versions, in families whose surplus versions
 /// compactions drop.
 fn levels<'r>(
     indexed: &'r IndexedTables,
@@ -121,7 +121,7 @@ fn drops_versions(family: &FamilyStore) -> bool {
     family.keep_deleted_cells() == KeepDeletedCells::False && !family.new_version_behavior()
 }
 
-/// Returns the regions with the copies of the rows in which a record deletes single versions.
+/// Returns the regions that hold copies of the rows in which a record deletes single versions.
 ///
 /// # Errors
 /// As [`add`].
@@ -144,13 +144,13 @@ pub(super) fn regions_to_level(
 }
 
 /// Makes the rows in which a record deletes single versions have the same versions as their copies:
-/// what one of them lacks is written to all. No read shows it until the record is committed. The
-/// regions of the record and `held`, those of the copies, are steady until then.
+/// what one row lacks is written to all. No read shows it until the record is committed. The
+/// record's regions and `held`, the copies' regions, are steady until then.
 ///
 /// Returns rows whose regions must serve first, if any.
 ///
 /// # Errors
-/// Those of the reads and of the log.
+/// Errors from the reads and the log.
 pub(super) fn level(
     indexed: &IndexedTables,
     record: &RecordBuilder<'_>,
@@ -188,11 +188,11 @@ pub(super) fn level(
     rounds.commit(regions, held)
 }
 
-/// Returns the puts that not all of these rows have, each with the round in which it is to be
-/// written again.
+/// Returns the puts that not all these rows have, each with the round in which it is to be written
+/// again.
 ///
 /// # Errors
-/// Those of the reads, each with the place that was read.
+/// Errors from the reads, each with the place that was read.
 fn missing(
     places: &[(&Region, Bytes)],
     family: &[u8],
@@ -222,8 +222,8 @@ fn missing(
     Ok(longest.into_values().flat_map(|stack| stack.into_iter().rev().enumerate()).collect())
 }
 
-/// The puts of each version (qualifier and timestamp) that can be seen: the newest, and those below
-/// it that outlive all above.
+/// The puts for each version (qualifier and timestamp) that can be seen: the newest, and the older
+/// ones that outlive all newer ones.
 type Stacks = BTreeMap<(Bytes, i64), Vec<Cell>>;
 
 fn put_stacks(cells: Vec<(u64, Cell)>, now: i64) -> Stacks {
@@ -247,7 +247,7 @@ fn last_millis(cell: &CellRef<'_>) -> i64 {
     own_ttl(cell).map_or(i64::MAX, |ttl| cell.key.timestamp.saturating_add(ttl))
 }
 
-/// Cells to write in several commits: a record holds only one cell of each version.
+/// Cells to write in several commits: a record holds only one cell per version.
 #[derive(Default)]
 struct Rounds<'r> {
     cells: Vec<Vec<(&'r Region, Cell)>>,
@@ -261,7 +261,7 @@ impl<'r> Rounds<'r> {
         self.cells[round].push((region, cell));
     }
 
-    /// Commits the cells of these regions and of `copies`, whose rows are locked. Returns the
+    /// Commits the cells for these regions and for `copies`, whose rows are locked. Returns the
     /// copies that do not serve, if any.
     fn commit(mut self, regions: &[&Region], copies: &[Arc<Region>]) -> Result<Vec<RowToLock>> {
         let Some(engine) = regions.first().map(|region| region.engine()) else {
@@ -290,7 +290,7 @@ impl<'r> Rounds<'r> {
 /// Writes the cells of rows to their copies. The rows are in one region.
 ///
 /// # Errors
-/// `InvalidRequest` for a row whose key the copy cannot hold; those of reads and of the log.
+/// `InvalidRequest` for a row whose key the copy cannot hold; errors from reads and the log.
 pub(super) fn fill(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Result<()> {
     let engine: &Engine = region.engine();
     let mut more: Vec<RowToLock> = Vec::new();
@@ -332,8 +332,8 @@ pub(super) fn fill(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Re
     unreachable!("the attempts do not end")
 }
 
-/// Returns the cells of a row's family, oldest first, each with the commit that writes it to the
-/// copy: one for all of them, unless their order in the log decides.
+/// Returns the cells of a row in a family, oldest first, each with the commit that writes it to the
+/// copy: one for all, unless their order in the log decides.
 fn in_rounds(family: &FamilyStore, cells: Vec<(u64, Cell)>) -> Vec<(usize, Cell)> {
     let mut sequences: Vec<u64> = cells.iter().map(|(sequence, _)| *sequence).collect();
     sequences.sort_unstable();
@@ -352,8 +352,8 @@ fn in_rounds(family: &FamilyStore, cells: Vec<(u64, Cell)>) -> Vec<(usize, Cell)
     cells.into_iter().rev().map(round).collect()
 }
 
-/// Compares rows with their copies, and finds those of these copies, by row, that have no row. The
-/// rows are locked. The copies were found without a lock, so each without a row is read again.
+/// Compares rows with their copies, and finds which of these copies, by row, have no row. The rows
+/// are locked. The copies were found without a lock, so each without a row is read again.
 pub(super) fn compare(
     region: &Region,
     kept: &KeptIndex,

@@ -8,7 +8,7 @@ use rowhouse_model::{
 /// Bytes of the length field that HBase counts in a cell's size.
 pub(super) const CELL_LEN_LEN: usize = 4;
 
-/// An increment or append: both read columns of a row and rewrite them.
+/// An increment or append: both read columns in a row and rewrite them.
 pub(super) struct Delta<'a> {
     row: &'a Bytes,
     /// The operands, sorted by column.
@@ -61,7 +61,7 @@ fn in_order(cells: &[Cell]) -> Vec<&Cell> {
 }
 
 impl Delta<'_> {
-    /// Returns the get that reads the current cells of the columns.
+    /// Returns the get that reads the columns' current cells.
     pub(super) fn get(&self) -> Result<Get> {
         let mut get = Get::new(self.row.clone())?.time_range(self.time_range);
         for cell in &self.added {
@@ -71,7 +71,7 @@ impl Delta<'_> {
         Ok(get)
     }
 
-    /// Returns the cells to write, given the `current` cells of the columns.
+    /// Returns the cells to write, given the columns' `current` cells.
     ///
     /// # Errors
     /// `InvalidRequest` for an increment of a value that is no counter, and for a cell that would
@@ -87,7 +87,7 @@ impl Delta<'_> {
         for added in &self.added {
             let column = (added.family(), added.qualifier());
             while current.next_if(|cell| (cell.family(), cell.qualifier()) < column).is_some() {}
-            // Do not consume it: the next operand may be of the same column and starts from the
+            // Do not consume it: the next operand may belong to the same column and starts from the
             // same cell.
             let before = current.peek().copied();
             let before = before.filter(|cell| (cell.family(), cell.qualifier()) == column);
@@ -149,7 +149,7 @@ mod tests {
         Cell::from_parts(cell.key(), value, tags).unwrap()
     }
 
-    /// Returns the cells, as `q@5=value`, that an append writes to a row of these cells at 100.
+    /// Returns the cells, as `q@5=value`, that an append writes to a row with these cells at 100.
     fn appended(append: &Append, current: Vec<Cell>) -> String {
         let cells = Delta::from(append)
             .read_modify_write(&Row::new(current), at(100), CELL_BYTES_MAX)

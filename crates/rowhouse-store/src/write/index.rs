@@ -1,4 +1,4 @@
-//! Keeps indexes: finds the entries that a record's changes of rows add and remove.
+//! Keeps indexes: finds the entries that a record's row changes add and remove.
 //!
 //! What a row shows is a function of time, which changes where a cell expires. A row has an entry
 //! in the index table if it shows that entry at any time from now on, so that no reader misses one;
@@ -25,20 +25,19 @@ use crate::indexed::{IndexedTables, KeptIndex, not_an_entry};
 use crate::read::RowVersion;
 use crate::region::Region;
 
-/// The changes of index tables that belong to a record.
+/// The index table changes that belong to a record.
 pub(super) enum EntryChanges {
-    /// The cells to add, each with its region.
+    /// The cells to add, each with the region it goes to.
     Cells(Vec<(Arc<Region>, Cell)>),
     /// Rows or unique values that must be locked first, or whose region does not serve.
     Unlocked(Vec<RowToLock>),
 }
 
-/// Returns the changes of entries that a record causes. The rows of the record are locked by
-/// `rows`.
+/// Returns the entry changes that a record causes. The record's rows are locked by `rows`.
 ///
 /// # Errors
-/// `InvalidRequest` for a second row with a unique value, and for an entry that is too long; those
-/// of the reads.
+/// `InvalidRequest` for a second row with a unique value, and for an entry that is too long; errors
+/// from the reads.
 pub(super) fn changes(
     indexed: &IndexedTables,
     record: &RecordBuilder<'_>,
@@ -68,13 +67,13 @@ pub(super) fn changes(
     keeper.finish()
 }
 
-/// Collects the changes of entries.
+/// Collects entry changes.
 pub(super) struct Keeper<'k, 'l> {
     pub(super) rows: &'k mut RowsGuard<'l>,
     now: Timestamp,
     cells: Vec<(Arc<Region>, Cell)>,
     to_lock: Vec<RowToLock>,
-    /// The entries with unique values that the record adds, by table and value, each with its row.
+    /// The entries with unique values that the record adds, by table and value, each with the row.
     unique: HashMap<(u64, Bytes), UniqueEntry>,
     /// The entries that the record removes, by table.
     removed: BTreeSet<(u64, Bytes)>,
@@ -82,7 +81,7 @@ pub(super) struct Keeper<'k, 'l> {
     is_build: bool,
 }
 
-/// An entry of a unique index, which no entry of another row may equal in its value.
+/// An entry of a unique index, whose value no other row's entry may equal.
 struct UniqueEntry {
     kept: KeptIndex,
     row: Bytes,
@@ -101,12 +100,12 @@ impl<'k, 'l> Keeper<'k, 'l> {
         }
     }
 
-    /// As [`Keeper::new`], for the build of an index.
+    /// As [`Keeper::new`], for an index build.
     pub(super) fn of_build(rows: &'k mut RowsGuard<'l>, now: Timestamp) -> Self {
         Self { is_build: true, ..Self::new(rows, now) }
     }
 
-    /// Adds the changes of a row's entries.
+    /// Adds the changes to a row's entries.
     pub(super) fn change(
         &mut self,
         region: &Region,
@@ -119,7 +118,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         if old == new {
             return Ok(());
         }
-        // The lock of the row protects its entries, whose timestamps are kept with the row's.
+        // The row's lock protects its entries, whose timestamps are stored with the row's.
         let place = engine.row_locks.place(region.id(), row).of_entries();
         let after = self.rows.after_of(place);
         let removed_at = self.now.max(engine.timestamps.issue_delete(after));
@@ -154,7 +153,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         Ok(())
     }
 
-    /// Removes those entries of a row in the index table, `keys`, that the row does not have.
+    /// Removes from the index table the entries among `keys` that the row does not have.
     pub(super) fn sweep(
         &mut self,
         region: &Region,
@@ -226,7 +225,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         Ok(())
     }
 
-    /// Claims the value of an entry of a unique index, whose lock must be held.
+    /// Claims the value of a unique index entry, whose lock must be held.
     fn claim(
         &mut self,
         engine: &Engine,
@@ -256,7 +255,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         }
     }
 
-    /// Adds a cell of an index's table, unless the index is off.
+    /// Adds a cell in an index's table, unless the index is off.
     pub(super) fn push(&mut self, kept: &KeptIndex, cell: Cell) {
         if kept.is_off() {
             return;
@@ -287,7 +286,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
                 Err(error) => return Err(error),
             }
         }
-        // Cells of one region follow each other.
+        // One region's cells follow each other.
         self.cells.sort_by_key(|(region, _)| region.id());
         Ok(EntryChanges::Cells(self.cells))
     }
@@ -330,8 +329,8 @@ impl<'k, 'l> Keeper<'k, 'l> {
     }
 }
 
-/// Reports that the data of an index is damaged, which a write needs: all locks are released, and
-/// the index is off before the next attempt.
+/// Reports that an index's data is damaged, which a write needs: all locks are released, and the
+/// index is off before the next attempt.
 pub(super) fn damaged(kept: &KeptIndex, row: &Bytes, error: &Error) -> RowToLock {
     let region = Arc::clone(kept.table.region_of(row));
     region.engine().files.damage.note_table(kept.table.id(), error);
@@ -343,8 +342,7 @@ fn removal(key: &Bytes, at: Timestamp) -> Result<Cell> {
     Cell::new(key.clone(), ENTRY_FAMILY.as_bytes(), b"", at, CellKind::DeleteFamily, b"")
 }
 
-/// Counts the writes that observers and indexes have added to a record, each entry of an index as
-/// one.
+/// Counts the writes that observers and indexes have added to a record, each index entry as one.
 pub(super) fn count_added(additions: &[(Arc<Region>, Mutation)], entries: &[(Arc<Region>, Cell)]) {
     additions.iter().for_each(|(region, it)| region.count_writes(std::slice::from_ref(it)));
     entries.iter().for_each(|(region, cell)| region.count_written(std::slice::from_ref(cell)));

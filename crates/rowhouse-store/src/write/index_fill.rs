@@ -1,6 +1,6 @@
 //! Builds and mends indexes: adds the entries of rows, and removes entries that no row has.
 //!
-//! Both lock some rows, read them, and commit the changes of their entries, so that writers of the
+//! Both lock some rows, read them, and commit the changes to their entries, so that writers on the
 //! same rows come before or after. The rows themselves do not change.
 
 use std::collections::BTreeMap;
@@ -33,26 +33,26 @@ pub(crate) enum Mending<'m> {
     Fill,
     /// As `Fill`, and removes those that it had at this sequence number and has no more.
     Since(u64),
-    /// Removes those of these entries, by row, that the row does not have.
+    /// Removes the entries among these, by row, that the row does not have.
     Sweep(&'m BTreeMap<Bytes, Vec<Bytes>>),
 }
 
-/// Differences between rows and their entries in the table of an index.
+/// Differences between rows and their entries in an index table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Differences {
-    /// Entries of these rows that are not in the table, or there with other covered cells; rows
-    /// whose copy shows other cells.
+    /// Entries for these rows that are not in the table, or are there with other covered cells;
+    /// rows whose copy shows other cells.
     pub(crate) missing: u64,
     /// Entries in the table that these rows do not have.
     pub(crate) stale: u64,
 }
 
-/// Compares rows of a table with the table of an index, without changing either. `entries` are
-/// those found in the index, by row. They were read without a lock, so each that its row does not
-/// have is read again under the lock of the row.
+/// Compares rows in a table with an index table, without changing either. `entries` are the entries
+/// found in the index, by row. They were read without a lock, so each that the row does not have is
+/// read again under the row's lock.
 ///
 /// # Errors
-/// Those of the reads; `LayoutChanged` if an index was promoted meanwhile.
+/// Errors from the reads; `LayoutChanged` if an index was promoted meanwhile.
 pub(crate) fn compare(
     table: &Table,
     kept: &KeptIndex,
@@ -101,11 +101,11 @@ fn compare_in_region(
     Ok(found)
 }
 
-/// Reads a row of the table of an index as it is at a time: that at which the row that it belongs
-/// to was read, so that nothing expires in between.
+/// Reads a row of an index table as it is at a time: when the row that it belongs to was read, so
+/// that nothing expires in between.
 ///
 /// # Errors
-/// `TableNotEnabled`; those of the read.
+/// `TableNotEnabled`; errors from the read.
 pub(super) fn stored_at(kept: &KeptIndex, get: &Get, now_millis: i64) -> Result<Row> {
     kept.table.check_enabled()?;
     let stored = kept.table.at(get.row(), |region| {
@@ -115,11 +115,11 @@ pub(super) fn stored_at(kept: &KeptIndex, get: &Get, now_millis: i64) -> Result<
     Ok(stored.row)
 }
 
-/// Mends the entries of rows of a table. Returns the number of entries removed by a sweep.
+/// Mends the entries of rows in a table. Returns the number of entries removed by a sweep.
 ///
 /// # Errors
 /// `InvalidRequest` for a second row with a unique value; `UnknownScanner` if the rows cannot be
-/// read any more at the sequence number of [`Mending::Since`].
+/// read any more at the sequence number in [`Mending::Since`].
 pub(crate) fn mend(
     table: &Table,
     kept: &KeptIndex,
@@ -191,11 +191,11 @@ fn mend_in_region(
     })
 }
 
-/// Locks rows of a region, and commits the changes of the table of an index that `change` makes.
-/// It may be called again, with more locked.
+/// Locks rows of a region, and commits the index table changes that `change` makes. It may be
+/// called again, with more locked.
 ///
 /// # Errors
-/// Those of `change`; `NotServingRegion` if the region was replaced; those of the log.
+/// Errors from `change`; `NotServingRegion` if the region was replaced; errors from the log.
 pub(super) fn with_rows_locked<T>(
     region: &Arc<Region>,
     kept: &KeptIndex,
@@ -229,7 +229,7 @@ pub(super) fn with_rows_locked<T>(
 /// Commits the changes that a keeper has collected for rows of a region, which are locked.
 ///
 /// # Errors
-/// `NotServingRegion` if the region was replaced; those of the log.
+/// `NotServingRegion` if the region was replaced; errors from the log.
 pub(super) fn commit_entries(
     region: &Region,
     keeper: Keeper<'_, '_>,

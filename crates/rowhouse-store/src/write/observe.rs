@@ -1,4 +1,4 @@
-//! Asks the observers of the rows that a record changes.
+//! Calls the observers for the rows that a record changes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ use crate::table::Table;
 use crate::wait_mode::{NonBlocking, WaitMode};
 
 impl Additions {
-    /// Adds a mutation of a row of any table of the store. It becomes visible, and survives a
+    /// Adds a mutation of a row in any table of the store. It becomes visible, and survives a
     /// crash, together with the observed change. It sees the effects of the observed change and of
-    /// mutations added before it. No observer sees it. It has the durability of the observed
-    /// change; `SKIP_WAL` counts as `ASYNC_WAL`.
+    /// mutations added earlier. No observer sees it. It has the observed change's durability;
+    /// `SKIP_WAL` counts as `ASYNC_WAL`.
     pub fn mutate(&mut self, table: &Arc<Table>, mutation: impl Into<Mutation>) {
         self.mutations.push((Arc::<Table>::clone(table), mutation.into()));
     }
@@ -50,7 +50,7 @@ pub(super) enum Observed {
     Unlocked(Vec<RowToLock>),
 }
 
-/// A row that a record writes and that must be locked before its cells are known for certain.
+/// A row that a record writes and that must be locked before the row's cells are known for certain.
 pub(super) struct RowToLock {
     /// The region that must serve and have room.
     pub(super) region: Arc<Region>,
@@ -78,7 +78,7 @@ impl LockId {
     }
 }
 
-/// The observers and indexes of a store's tables.
+/// The observers and indexes on a store's tables.
 pub(super) struct Watched {
     observers: Option<Arc<ObserversByTable>>,
     indexed: Option<Arc<Erased>>,
@@ -107,7 +107,7 @@ impl Watched {
         is_observed || indexed.is_some_and(|it| !matches!(it.get(table), Ok(None)))
     }
 
-    /// Waits for room in the tables of a table's indexes. No row may be locked.
+    /// Waits for room in a table's index tables. No row may be locked.
     ///
     /// # Errors
     /// As [`admit`].
@@ -117,10 +117,10 @@ impl Watched {
         indexed.all().filter(|it| !it.is_off()).try_for_each(|it| admit_entries(it, need))
     }
 
-    /// Asks the observers of every row of a record, whose rows are locked by `rows`.
+    /// Calls the observers for every row in a record, whose rows are locked by `rows`.
     ///
     /// # Errors
-    /// Those of the observers, which refuse the record.
+    /// Errors from the observers, which refuse the record.
     pub(super) fn ask(
         &self,
         record: &RecordBuilder<'_>,
@@ -133,7 +133,7 @@ impl Watched {
         }
     }
 
-    /// Returns the changes of index entries that a record causes.
+    /// Returns the index entry changes that a record causes.
     ///
     /// # Errors
     /// As [`index::changes`].
@@ -150,8 +150,8 @@ impl Watched {
         }
     }
 
-    /// Returns the regions of copies whose rows must be made equal to those of their tables before
-    /// the record is committed. They are to be held steady until then, and from before
+    /// Returns the regions with copies whose rows must be made equal to the rows in their tables
+    /// before the record is committed. They are to be held steady until then, and from before
     /// [`Watched::level`].
     ///
     /// # Errors
@@ -183,7 +183,7 @@ impl Watched {
         }
     }
 
-    /// Whether the record must be logged: a crash must not leave a change of these regions without
+    /// Whether the record must be logged: a crash must not leave a change in these regions without
     /// its additions or entries.
     pub(super) fn needs_log(
         &self,
@@ -200,26 +200,26 @@ impl Watched {
     }
 }
 
-/// Keeps flushes and compactions of the steady families of `regions` from being installed. Taken
+/// Keeps flushes and compactions on the steady families in `regions` from being installed. Taken
 /// before [`ask`], and held until the record is committed.
 pub(super) fn hold_steady<'a>(regions: &[&'a Region]) -> SteadyGuard<'a> {
     SteadyGuard::of(regions.iter().flat_map(|region| region.families()))
 }
 
-/// As [`hold_steady`], for the regions of additions.
+/// As [`hold_steady`], for the regions that additions write.
 pub(super) fn hold_steady_too(additions: &[(Arc<Region>, Mutation)]) -> SteadyGuard<'_> {
     SteadyGuard::of_additions(additions.iter().flat_map(|(region, _)| region.families()))
 }
 
-/// As [`hold_steady_too`], for the regions of copies.
+/// As [`hold_steady_too`], for the regions that hold copies.
 pub(super) fn hold_copies_steady(regions: &[Arc<Region>]) -> SteadyGuard<'_> {
     SteadyGuard::of_additions(regions.iter().flat_map(|region| region.families()))
 }
 
-/// Asks the observers of every row of a record, whose rows are locked by `rows`.
+/// Calls the observers for every row in a record, whose rows are locked by `rows`.
 ///
 /// # Errors
-/// Those of the observers, which refuse the record.
+/// Errors from the observers, which refuse the record.
 fn ask(
     observers: &ObserversByTable,
     record: &RecordBuilder<'_>,
@@ -260,7 +260,7 @@ fn ask(
     place(additions, rows)
 }
 
-/// Waits for room in the table of an index. No row may be locked.
+/// Waits for room in an index table. No row may be locked.
 ///
 /// # Errors
 /// As [`admit`].
@@ -281,7 +281,7 @@ pub(super) fn may_refuse_one(region: &Region) -> bool {
     indexed.is_some_and(|table| table.all().any(may_refuse))
 }
 
-/// Returns the rows of additions and entries whose region does not serve.
+/// Returns the rows in additions and entries whose region does not serve.
 pub(super) fn closed(
     additions: &[(Arc<Region>, Mutation)],
     entries: &[(Arc<Region>, Cell)],
@@ -291,7 +291,7 @@ pub(super) fn closed(
     out_of_service(additions.chain(entries))
 }
 
-/// Returns the rows of additions whose region does not serve.
+/// Returns the rows in additions whose region does not serve.
 pub(super) fn out_of_service<'r>(
     additions: impl Iterator<Item = (&'r Arc<Region>, Bytes)>,
 ) -> Vec<RowToLock> {
@@ -314,8 +314,8 @@ pub(super) fn durability(asked: Durability) -> Durability {
     }
 }
 
-/// Returns the error of an observer. That a region which it reads does not serve says nothing about
-/// the region that the caller has addressed.
+/// Returns the error of an observer. If a region that it reads does not serve, that means nothing
+/// about the region that the caller has addressed.
 fn of_observer(error: Error) -> Error {
     if error.kind() != ErrorKind::NotServingRegion {
         return error;
@@ -336,8 +336,8 @@ fn check_addressed(table: &Table, region: &Region) -> Result<()> {
 }
 
 /// Returns the error of a mutation that an observer adds. The caller of the observed change has not
-/// named its table: the error is that of a change which is refused, or one to repeat if the table
-/// may be enabled again.
+/// named that table: the error is that of a refused change, or one to repeat if the table may be
+/// enabled again.
 pub(super) fn of_addition(table: &TableName, error: Error) -> Error {
     let kind = match error.kind() {
         ErrorKind::TableNotEnabled => ErrorKind::RegionTooBusy,
@@ -352,7 +352,7 @@ pub(super) fn of_addition(table: &TableName, error: Error) -> Error {
     Error::new(kind, message).with_source(error)
 }
 
-/// Finds the regions of the additions, and the rows among them that are not locked.
+/// Finds the regions for the additions, and the rows among them that are not locked.
 fn place(additions: Additions, rows: &RowsGuard<'_>) -> Result<Observed> {
     let mut placed = Vec::new();
     let mut unlocked = Vec::new();

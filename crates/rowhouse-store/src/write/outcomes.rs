@@ -1,24 +1,24 @@
-//! The outcomes of a call's changes. A change is accepted only by the commit of the record that has
+//! The outcomes of a call's changes. A change is accepted only by committing the record that has
 //! its cells, and every change is settled before the call ends.
 
 use std::ops::Range;
 
 use rowhouse_model::{Error, MutationOutcome, Result};
 
-/// What is known of a change.
+/// What is known about a change.
 #[derive(Default)]
 pub(super) enum Outcome {
-    /// Its cells are in no record.
+    /// The cells are in no record.
     #[default]
     Open,
-    /// Its cells are in the record being collected, which is not committed.
+    /// The cells are in the record being collected, which is not committed.
     Collected(MutationOutcome),
     /// It is committed or refused.
     Settled(Result<MutationOutcome>),
 }
 
 impl Outcome {
-    /// Returns the outcome of a change of a call that has ended.
+    /// Returns the outcome of a change in a call that has ended.
     ///
     /// # Panics
     /// If the change is not settled: it would be lost.
@@ -30,7 +30,7 @@ impl Outcome {
     }
 }
 
-/// The outcomes of a call's changes, by their position.
+/// The outcomes of a call's changes, by position.
 pub(super) struct Outcomes<'o> {
     all: &'o mut [Outcome],
     /// Positions between which all collected changes lie.
@@ -55,7 +55,7 @@ impl<'o> Outcomes<'o> {
         self.all.iter().filter(|outcome| !matches!(outcome, Outcome::Settled(_))).count()
     }
 
-    /// Notes that the cells of the `nth` change are in the record. Changes are collected in order.
+    /// Notes that the `nth` change's cells are in the record. Changes are collected in order.
     pub(super) fn collect(&mut self, nth: usize, outcome: MutationOutcome) {
         if self.record.is_empty() {
             self.record.start = nth;

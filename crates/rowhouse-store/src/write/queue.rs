@@ -1,5 +1,5 @@
-//! Queues of full-text indexes: a record that changes a row puts the row's key into the queue of
-//! each index that may have to show the change (`docs/decisions/0073-search.md`).
+//! Full-text index queues: a record that changes a row puts the row's key into the queue of each
+//! index that may have to show the change (`docs/decisions/0073-search.md`).
 
 use std::sync::atomic::Ordering;
 
@@ -15,10 +15,10 @@ use crate::indexed::KeptIndex;
 use crate::region::Region;
 use crate::table::Table;
 
-/// The rows that were queued, each with the timestamp of its entries.
+/// The rows that were queued, each with the timestamp on the entries.
 pub(super) type Queued = Vec<(LockedRow, Timestamp)>;
 
-/// Queues the rows of a record's region whose columns an index reads.
+/// Queues the rows in a record's region whose columns an index reads.
 pub(super) fn add(
     searches: &[KeptIndex],
     record: &RecordBuilder<'_>,
@@ -41,7 +41,7 @@ pub(super) fn add(
     Ok(queued)
 }
 
-/// Whether any of these cells of a row may change what it shows of some columns.
+/// True if any of these cells in a row may change what the row shows in some columns.
 fn concern(cells: &[(&FamilyStore, CellRef<'_>)], columns: &Columns) -> bool {
     cells.iter().any(|(family, cell)| match cell.kind() {
         CellKind::DeleteFamily | CellKind::DeleteFamilyVersion => {
@@ -54,7 +54,7 @@ fn concern(cells: &[(&FamilyStore, CellRef<'_>)], columns: &Columns) -> bool {
 }
 
 impl Keeper<'_, '_> {
-    /// Puts a row into the queues of indexes.
+    /// Puts a row into index queues.
     fn queue<'i>(
         &mut self,
         region: &Region,
@@ -72,20 +72,20 @@ impl Keeper<'_, '_> {
         Ok((place, at))
     }
 
-    /// Makes later entries of queued rows later than these. They count as deletes: two entries of a
-    /// row at one timestamp would be removed together, although a row may change in between.
+    /// Makes later entries for queued rows later than these. They count as deletes: two entries for
+    /// a row at one timestamp would be removed together, although a row may change in between.
     ///
-    /// To be called when all rows of a record have their timestamps, so that those of one stripe do
+    /// To be called when all rows in a record have their timestamps, so that rows in one stripe do
     /// not push each other ahead of the clock.
     pub(super) fn note_queued(&mut self, queued: &Queued) {
         queued.iter().for_each(|&(place, at)| self.rows.note_delete_of(place, at));
     }
 }
 
-/// Puts rows of a table into the queue of an index.
+/// Puts rows from a table into an index's queue.
 ///
 /// # Errors
-/// Those of any write.
+/// The errors that any write returns.
 pub(crate) fn queue_rows(table: &Table, kept: &KeptIndex, rows: &[Bytes]) -> Result<()> {
     each_region(table, rows, |region, rows| {
         with_rows_locked(region, kept, rows, |keeper| {

@@ -1,5 +1,5 @@
-//! A log record on its way to its commit: the cells of mutations, then those that observers and
-//! indexes add.
+//! A log record on the way to the commit: the cells from mutations, then the cells that observers
+//! and indexes add.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use crate::erased::Erased;
 use crate::family::FamilyStore;
 use crate::region::Region;
 
-/// The cells of mutations, with all that their commit needs.
+/// The cells from mutations, with all that their commit needs.
 pub(super) struct Record<'a> {
     pub(super) cells: RecordBuilder<'a>,
-    /// The regions of its cells; one may appear more than once.
+    /// The regions with the record's cells; one may appear more than once.
     pub(super) regions: Vec<&'a Region>,
     pub(super) durability: Durability,
-    /// The newest timestamp that its mutations were issued.
+    /// The newest timestamp that the mutations were issued.
     pub(super) now: Timestamp,
     /// The number of `regions` that the caller's own changes are in.
     own: usize,
@@ -75,7 +75,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Adds a cell, with timestamp `at` instead of its own if given.
+    /// Adds a cell, with timestamp `at` instead of the cell's own if given.
     pub(super) fn push(
         &mut self,
         region: &'a Region,
@@ -89,12 +89,12 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Adds what observers and indexes add to it, and calls `commit` with the complete record. The
-    /// rows of the record are locked by `rows`.
+    /// Adds what observers and indexes add to the record, and calls `commit` with the complete
+    /// record. The record's rows are locked by `rows`.
     ///
     /// Alterations drop families and change indexes with the freeze latch held, but records are
     /// made without it. A record that an alteration has overtaken is to be made again, so that the
-    /// caller sees no error about the table of an index, which it did not name.
+    /// caller sees no error about an index table, which it did not name.
     ///
     /// # Errors
     /// Nothing was written: an observer or an index refuses the record, a read of theirs failed, or
@@ -124,7 +124,7 @@ impl<'a> Record<'a> {
             return Ok(Attempted::Again(Vec::new()));
         }
         match attempted {
-            // The caller's own regions serve, so one of an index was replaced while it was read.
+            // The caller's own regions serve, so an index region was replaced while it was read.
             Err(error) if error.kind() == ErrorKind::NotServingRegion => {
                 Ok(Attempted::Again(Vec::new()))
             }
@@ -172,10 +172,10 @@ impl<'a> Record<'a> {
         record.with_entries(&entries, commit)
     }
 
-    /// Adds the cells of index tables, and calls `commit` with the record.
+    /// Adds the index table cells, and calls `commit` with the record.
     ///
     /// # Errors
-    /// Those of `commit`; `NoSuchColumnFamily` for a table that is no index's any more.
+    /// Errors from `commit`; `NoSuchColumnFamily` for a table that is no index's any more.
     pub(super) fn with_entries<T>(
         mut self,
         entries: &'a [(Arc<Region>, Cell)],
@@ -191,7 +191,7 @@ impl<'a> Record<'a> {
         commit(self)
     }
 
-    /// Adds the mutations of observers, whose rows are locked by `rows`.
+    /// Adds the mutations from observers, whose rows are locked by `rows`.
     ///
     /// # Errors
     /// As [`observe::of_addition`].
@@ -244,7 +244,7 @@ impl<'a> Record<'a> {
     /// Commits it.
     ///
     /// # Errors
-    /// Those of the log: the record may survive a crash, or not.
+    /// Errors from the log: the record may survive a crash, or not.
     pub(super) fn log(self, engine: &Engine) -> Result<Committed> {
         let Self { additions, entries, .. } = self;
         let committed = self.log_uncounted(engine)?;
@@ -252,8 +252,8 @@ impl<'a> Record<'a> {
         Ok(committed)
     }
 
-    /// As [`Record::log`], without counting what was added as writes of its tables: nobody has
-    /// written the rows of the record.
+    /// As [`Record::log`], without counting what was added as writes to the tables: nobody has
+    /// written the record's rows.
     pub(super) fn log_uncounted(self, engine: &Engine) -> Result<Committed> {
         commit::commit(engine, self.cells, self.durability)
     }

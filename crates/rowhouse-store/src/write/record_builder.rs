@@ -1,4 +1,4 @@
-//! Builds the log record of a commit: the cells of its mutations in the log's encoding.
+//! Builds a commit's log record: the cells of the mutations in the log's encoding.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use crate::family::FamilyStore;
 use crate::read::Pending;
 use crate::wal::{RecordBody, SealedRecord};
 
-/// Collects the cells of a commit. They are copied once, into the record, and inserted into the
+/// Collects a commit's cells. They are copied once, into the record, and inserted into the
 /// memstores from there.
 #[derive(Default)]
 pub(crate) struct RecordBuilder<'a> {
     body: RecordBody,
     parts: Vec<Part<'a>>,
-    /// Nonces of the increments and appends.
+    /// The nonces of the increments and appends.
     pub(crate) nonces: Vec<Nonce>,
 }
 
-/// The cells of a record up to which [`RecordBuilder::fill`] has come: the part, and the end of its
-/// bytes.
+/// The cells in a record up to which [`RecordBuilder::fill`] has come: the part, and where the
+/// part's bytes end.
 #[derive(Default)]
 pub(crate) struct Filled {
     part: usize,
@@ -30,13 +30,13 @@ pub(crate) struct Filled {
 /// Consecutive cells of one family.
 struct Part<'a> {
     family: &'a FamilyStore,
-    /// Offsets of their bytes in the record.
+    /// Their byte offsets in the record.
     begin: usize,
     end: usize,
 }
 
 impl<'a> RecordBuilder<'a> {
-    /// Adds a cell, with timestamp `at` instead of its own if given.
+    /// Adds a cell, with timestamp `at` instead of the cell's own if given.
     pub(crate) fn push(&mut self, family: &'a FamilyStore, cell: &Cell, at: Option<Timestamp>) {
         if !self.parts.last().is_some_and(|part| std::ptr::eq(part.family, family)) {
             self.body.group(family.region_id(), family.name());
@@ -80,7 +80,8 @@ impl<'a> RecordBuilder<'a> {
         self.body.len()
     }
 
-    /// Adds its cells to `pending`, except those that earlier calls with the same `filled` added.
+    /// Adds the cells to `pending`, except the cells that earlier calls with the same `filled`
+    /// added.
     pub(crate) fn fill(&self, pending: &mut Pending, filled: &mut Filled) {
         for (nth, part) in self.parts.iter().enumerate().skip(filled.part) {
             let begin = if nth == filled.part { filled.end.max(part.begin) } else { part.begin };
@@ -91,7 +92,7 @@ impl<'a> RecordBuilder<'a> {
         }
     }
 
-    /// Returns its cells of the rows that `is_wanted` accepts, by region id and row key.
+    /// Returns the record's cells in rows that `is_wanted` accepts, by region id and row key.
     pub(crate) fn pending(&self, is_wanted: impl Fn(u64, &[u8]) -> bool) -> Option<Pending> {
         let mut pending = None;
         for part in &self.parts {
@@ -104,7 +105,8 @@ impl<'a> RecordBuilder<'a> {
         pending
     }
 
-    /// Returns the rows of its cells with their region's ids; a row may appear more than once.
+    /// Returns the rows that hold the record's cells, with their region ids; a row may appear more
+    /// than once.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.parts.iter().flat_map(|part| {
             let cells = self.body.cells(part.begin, part.end);
@@ -112,7 +114,7 @@ impl<'a> RecordBuilder<'a> {
         })
     }
 
-    /// Returns its cells of a region, in families that `is_wanted` accepts, by row.
+    /// Returns the record's cells in a region, in families that `is_wanted` accepts, by row.
     pub(crate) fn cells_by_row(
         &self,
         region: u64,
@@ -130,7 +132,7 @@ impl<'a> RecordBuilder<'a> {
         rows
     }
 
-    /// Returns copies of its cells.
+    /// Returns copies of the record's cells.
     pub(crate) fn cells(&self) -> Vec<Cell> {
         let cells = self.parts.iter().flat_map(|part| self.body.cells(part.begin, part.end));
         cells.map(|cell| Cell::from_checked(Bytes::copy_from_slice(cell), 0)).collect()
@@ -150,7 +152,7 @@ fn row_of(key_value: &[u8]) -> &[u8] {
     CellRef::from_checked(key_value, 0).key.row
 }
 
-/// A complete record, with the families of its cells.
+/// A complete record, with the families that the cells belong to.
 pub(crate) struct SealedBuilder<'a> {
     pub(crate) record: SealedRecord,
     pub(crate) nonces: Vec<Nonce>,
@@ -158,7 +160,8 @@ pub(crate) struct SealedBuilder<'a> {
 }
 
 impl SealedBuilder<'_> {
-    /// Returns the rows of its cells with their region's ids; a row may appear more than once.
+    /// Returns the rows that hold the record's cells, with their region ids; a row may appear more
+    /// than once.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.parts.iter().flat_map(|part| {
             let cells = self.record.cells(part.begin, part.end);

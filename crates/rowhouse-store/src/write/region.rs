@@ -31,10 +31,10 @@ impl Region {
 
     /// Changes rows atomically if all conditions hold; otherwise writes nothing and returns `None`.
     /// Either all mutations become visible and survive a crash, or none does. Returns one outcome
-    /// per mutation, in their order. A mutation that reads its row (an increment, an append, the
-    /// delete of a newest version) reads it as it was before all of them; of two mutations that
-    /// write the same cell the later wins, as in HBase's mutateRow and MultiRowMutation. The
-    /// strongest durability applies to all.
+    /// per mutation, in their order. A mutation that reads its row (an increment, an append,
+    /// deleting a newest version) reads it as it was before all mutations; if two mutations write
+    /// the same cell the later wins, as in HBase's mutateRow and MultiRowMutation. The strongest
+    /// durability applies to all.
     ///
     /// Mutations that carry the nonce of an earlier accepted call are a retry: nothing is written.
     /// Increments and appends then return their original results while those can still be read, and

@@ -1,5 +1,5 @@
 //! The operations of a region in a wait mode: for callers that must not block, such as a thread
-//! that serves many connections, and that repeat on another thread what would have.
+//! that serves many connections, and that repeat on another thread what would have blocked.
 
 use std::iter::{empty, once};
 use std::slice::from_ref;
@@ -34,7 +34,7 @@ impl RegionInMode<'_> {
     /// As [`Region::get`].
     ///
     /// # Errors
-    /// Those of [`Region::get`].
+    /// As [`Region::get`].
     #[inline]
     pub fn get(&self, get: &Get) -> Result<NonBlocking<Row>> {
         let limit = match self.wait_mode {
@@ -50,7 +50,7 @@ impl RegionInMode<'_> {
     /// As [`Region::mutate`].
     ///
     /// # Errors
-    /// Those of [`Region::mutate`].
+    /// As [`Region::mutate`].
     pub fn mutate(&self, mutation: &Mutation) -> Result<NonBlocking<MutationOutcome>> {
         if self.must_wait(from_ref(mutation)) {
             return Ok(NonBlocking::WouldBlock);
@@ -62,7 +62,7 @@ impl RegionInMode<'_> {
     /// As [`Region::mutate_if`].
     ///
     /// # Errors
-    /// Those of [`Region::mutate_if`].
+    /// As [`Region::mutate_if`].
     pub fn mutate_if(
         &self,
         condition: &Condition,
@@ -78,7 +78,7 @@ impl RegionInMode<'_> {
     /// As [`Region::mutate_rows`].
     ///
     /// # Errors
-    /// Those of [`Region::mutate_rows`].
+    /// As [`Region::mutate_rows`].
     pub fn mutate_rows(
         &self,
         conditions: &[RowCondition],
@@ -92,7 +92,7 @@ impl RegionInMode<'_> {
         self.counted(conditions.iter().map(|required| &required.row), mutations, result)
     }
 
-    /// As [`Region::batch`]. In non-blocking mode does all of it, or nothing and returns
+    /// As [`Region::batch`]. In non-blocking mode applies all mutations, or none and returns
     /// `WouldBlock`.
     pub fn batch(&self, mutations: &[Mutation]) -> NonBlocking<Vec<Result<MutationOutcome>>> {
         if self.must_wait(mutations) {
@@ -120,8 +120,8 @@ impl RegionInMode<'_> {
             && conditions.any(|condition| matches!(condition, Condition::Filter(_)))
     }
 
-    /// Counts an operation that did not return `WouldBlock`: its conditions, each as a read of its
-    /// row, and its mutations.
+    /// Counts an operation that did not return `WouldBlock`: the conditions, each as a read in its
+    /// row, and the mutations.
     fn counted<'r, T>(
         &self,
         conditions: impl Iterator<Item = &'r Bytes>,

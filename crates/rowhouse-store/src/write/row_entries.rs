@@ -31,12 +31,12 @@ pub(super) struct TimedEntry {
 }
 
 impl TimedEntry {
-    /// Whether a covered column of this entry has no cell in the next one.
+    /// True if a covered column in this entry has no cell in the next one.
     pub(super) fn loses_covered(&self, next: &Self) -> bool {
         self.covered.iter().zip(&next.covered).any(|(old, new)| old.is_some() && new.is_none())
     }
 
-    /// Whether the row of an index table holds the entry, with its covered cells if it is certain.
+    /// True if the row in an index table holds the entry, with the covered cells if it is certain.
     pub(super) fn is_stored_as(&self, kept: &KeptIndex, stored: &Row, now: i64) -> Result<bool> {
         let Some(header) = stored.value(ENTRY_FAMILY, b"") else { return Ok(false) };
         let header = EntryHeader::decode(&header)?;
@@ -54,7 +54,7 @@ impl TimedEntry {
     }
 }
 
-/// Returns the entry with this key. Entries are in the order of their keys.
+/// Returns the entry with this key. Entries are in key order.
 pub(super) fn find<'e>(entries: &'e [TimedEntry], key: &[u8]) -> Option<&'e TimedEntry> {
     let at = entries.binary_search_by(|entry| entry.key[..].cmp(key)).ok()?;
     Some(&entries[at])
@@ -77,7 +77,7 @@ pub(super) struct Reads<'t> {
 }
 
 impl<'t> Reads<'t> {
-    /// Returns all cells that decide entries of these indexes: those of `columns`.
+    /// Returns all cells that decide entries in these indexes: the cells in `columns`.
     fn whole(row: &[u8], indexes: Vec<&'t KeptIndex>, columns: Columns) -> Result<Self> {
         let mut get = Get::new(Bytes::copy_from_slice(row))?;
         get.columns = columns;
@@ -88,7 +88,7 @@ impl<'t> Reads<'t> {
         Self::whole(row, table.indexes.iter().collect(), Columns::clone(&table.columns))
     }
 
-    /// Returns the cells that decide the entries which a change of these cells of a row may change;
+    /// Returns the cells that decide the entries which a change to these cells in a row may change;
     /// `None` if it changes none.
     pub(super) fn of_change(
         table: &'t IndexedTable,
@@ -127,7 +127,7 @@ impl<'t> Reads<'t> {
     }
 }
 
-/// A change of a row.
+/// A change to a row.
 pub(super) struct RowChange<'r> {
     pub(super) region: &'r Region,
     pub(super) row: &'r [u8],
@@ -135,15 +135,15 @@ pub(super) struct RowChange<'r> {
     pub(super) cells: &'r [(&'r FamilyStore, CellRef<'r>)],
 }
 
-/// The entries of a row from a time on, for each of some indexes, in the order of their keys.
+/// A row's entries from a time on, for each index given, in key order.
 pub(super) type RowEntries = Vec<Vec<TimedEntry>>;
 
 impl RowChange<'_> {
-    /// Returns the entries of the indexes of `reads` before and after the change. `pending` returns
+    /// Returns the entries of the indexes in `reads` before and after the change. `pending` returns
     /// the cells that are about to be committed for a read.
     ///
     /// # Errors
-    /// `InvalidRequest` for an entry that is too long; those of the reads.
+    /// `InvalidRequest` for an entry that is too long; errors from the reads.
     pub(super) fn entries<'p>(
         &self,
         table: &IndexedTable,
@@ -173,7 +173,7 @@ impl RowChange<'_> {
         // A row that was there before the index can be changed and deleted.
         let mut too_long = if too_long.occurred { TooLong::ABSENT } else { TooLong::REFUSED };
         let new = match new_row {
-            // It has the cells of the change.
+            // It has the changed cells.
             Some(row) => {
                 let new_row = RowNow { exists: true, row };
                 before.entries(reads, new_row, now, &mut too_long)?
@@ -193,10 +193,11 @@ impl RowChange<'_> {
     }
 }
 
-/// Returns the entries that an index has of a version of a row, from a time on.
+/// Returns the entries that an index has for a version of a row, from a time on.
 ///
 /// # Errors
-/// `InvalidRequest` for an entry that is too long, unless it counts as absent; those of the reads.
+/// `InvalidRequest` for an entry that is too long, unless it counts as absent; errors from the
+/// reads.
 pub(super) fn entries_at(
     region: &Region,
     row: &[u8],
@@ -240,7 +241,7 @@ struct RowAt<'r> {
     region: &'r Region,
     row: &'r [u8],
     version: RowVersion<'r>,
-    /// Cells of the version that are not stored yet.
+    /// Cells in the version that are not stored yet.
     added: &'r [(&'r FamilyStore, CellRef<'r>)],
 }
 
@@ -302,7 +303,7 @@ impl RowAt<'_> {
         too_long: &mut TooLong,
     ) -> Result<Vec<TimedEntry>> {
         let context = self.region.engine().read_context();
-        // Also of cells that nothing shows now: they may reappear when a later one ends.
+        // Also for cells that nothing shows now: they may reappear when a later one ends.
         let stored =
             stored_cells(&context, self.region.family(family)?, self.row, &Qualifiers::all())?;
         let added = self.added.iter().filter(|(_, cell)| cell.key.family == family);
@@ -323,8 +324,8 @@ impl RowAt<'_> {
         Ok(entries)
     }
 
-    /// Returns the entries of an index that has one of every row that exists. Of the cells that it
-    /// does not name, the one that ends last tells how long the row exists.
+    /// Returns the entries of an index that has one for every row that exists. Among the cells that
+    /// it does not name, the one that ends last tells how long the row exists.
     fn entries_of_existing(
         &self,
         kept: &KeptIndex,
@@ -382,7 +383,7 @@ impl RowAt<'_> {
         Ok(get)
     }
 
-    /// Returns the entries of the cells of `get`, which are read again each time that one of them
+    /// Returns the entries of the cells that `get` reads, which are read again each time that one
     /// ends.
     fn entries_over_time(
         &self,
@@ -432,14 +433,14 @@ impl RowAt<'_> {
     }
 }
 
-/// Number of expiring cells up to which all are read again when one of them ends. Few in debug
-/// builds, so that tests of small rows pass both ways.
+/// The number of expiring cells up to which all are read again when one ends. Few in debug builds,
+/// so that tests with small rows pass both ways.
 const CELLS_TOGETHER_MAX: usize = if cfg!(debug_assertions) { 2 } else { 64 };
 
-/// Number of cells, of those that have entries of their own, that are read together.
+/// The number of cells with entries of their own that are read together.
 const CELLS_AT_ONCE: usize = 4;
 
-/// Adds entries that a row has from `from` until `until`. Both lists are in the order of the keys.
+/// Adds entries that a row has from `from` until `until`. Both lists are in key order.
 fn add_timed(
     entries: &mut Vec<TimedEntry>,
     found: Vec<Entry>,
@@ -508,7 +509,7 @@ impl Region {
         self.read_cells_at_time(get, version, now_millis, usize::MAX)
     }
 
-    /// As [`Region::read_row_at_time`], with the first cell of each family alone, or a few.
+    /// As [`Region::read_row_at_time`], with only the first cell in each family, or a few.
     fn read_first_cells_at_time(
         &self,
         get: &Get,

@@ -1,4 +1,4 @@
-//! The writes of a table, each to the region that holds its row.
+//! The writes to a table, each to the region that holds its row.
 
 use std::collections::BTreeMap;
 
@@ -35,8 +35,8 @@ impl Table {
         self.write_at(mutation.row(), |region| region.mutate_if(condition, mutation))
     }
 
-    /// Applies several mutations to one row atomically: HBase's mutateRow. Returns the new cells of
-    /// the increments and appends among them, in their order.
+    /// Applies several mutations to one row atomically: HBase's mutateRow. Returns the new cells
+    /// for the increments and appends among them, in their order.
     ///
     /// # Errors
     /// As [`Region::mutate_rows`]; `TableNotEnabled`.
@@ -70,8 +70,8 @@ impl Table {
         Ok(outcomes.map(|outcomes| MutationOutcome::join(&outcomes)))
     }
 
-    /// Changes rows one by one, without atomicity between them. Mutations of one region, and so
-    /// those of one row, are applied in order.
+    /// Changes rows one by one, without atomicity between them. Mutations to one region, and so to
+    /// one row, are applied in order.
     pub fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
         if let Err(error) = self.check_enabled() {
             return mutations.iter().map(|_| Err(error.clone())).collect();

@@ -57,7 +57,7 @@ pub(crate) enum Ended {
     Conflict,
 }
 
-/// How far a commit came with its rows locked.
+/// How far a commit came with the rows locked.
 enum Attempt {
     Committed(Committed),
     Conflict,
@@ -83,7 +83,7 @@ impl Transaction {
         }
     }
 
-    /// Returns true if one of its reads was of a table that is newer than the read point: it has to
+    /// Returns true if the transaction read a table that is newer than the read point: it has to
     /// begin again.
     pub(crate) fn has_missed_table(&self) -> bool {
         self.point.has_missed_table()
@@ -99,9 +99,9 @@ impl Transaction {
         Ok(row)
     }
 
-    /// Reads a range of rows, in key order. The entire range counts as read, even if the caller
-    /// stops early, so a narrower range conflicts with fewer commits. The transaction's writes
-    /// while the scanner is open may or may not be visible to it.
+    /// Reads a row range, in key order. The entire range counts as read, even if the caller stops
+    /// early, so a narrower range conflicts with fewer commits. The transaction's writes while the
+    /// scanner is open may or may not be visible to it.
     ///
     /// # Errors
     /// As [`Table::scan_at`].
@@ -111,15 +111,15 @@ impl Transaction {
     }
 
     /// Returns the read point, which shows the transaction's writes so far, for reads by
-    /// [`Table::get_at`] and [`Table::scan_at`]. They do not count as reads of the transaction
-    /// before [`Transaction::note_read`] or [`Transaction::note_row_read`] says so.
+    /// [`Table::get_at`] and [`Table::scan_at`]. They do not count as transaction reads until
+    /// [`Transaction::note_read`] or [`Transaction::note_row_read`] notes them.
     pub fn read_point(&self) -> Arc<ReadPoint> {
         Arc::clone(&self.point)
     }
 
-    /// Returns a table and the table of the entries of its index at the read point; `None` if the
-    /// index was not ready there. Entries of rows that the transaction writes appear only with its
-    /// commit: see [`Transaction::written_rows`].
+    /// Returns a table and the index table that holds the entries at the read point; `None` if the
+    /// index was not ready there. Entries for rows that the transaction writes appear only when it
+    /// commits: see [`Transaction::written_rows`].
     ///
     /// # Errors
     /// As [`Store::index_read_point`].
@@ -129,7 +129,7 @@ impl Transaction {
         self.served.index_read(&self.point, table, index)
     }
 
-    /// Returns the rows of a table that the transaction has written so far.
+    /// Returns the rows in a table that the transaction has written so far.
     pub fn written_rows(&self, table: &TableName) -> BTreeSet<Bytes> {
         let writes = self.writes.iter().filter(|(region, _)| region.info().table == *table);
         let cells = writes.flat_map(|(_, cells)| cells);
@@ -138,8 +138,8 @@ impl Transaction {
 
     /// Counts a range of a table as read.
     pub fn note_read(&mut self, table: &Table, range: &RowRange) {
-        // Commits are recorded under the current regions, not those of the table that was looked
-        // up.
+        // Commits are recorded under the current regions, not the regions of the table that was
+        // looked up.
         for region in table.regions_now() {
             let range = range.intersect(&region.info().range);
             if !range.is_empty() {
@@ -154,11 +154,11 @@ impl Transaction {
     }
 
     /// Changes a row. The transaction sees the change at once, others once it is committed. Returns
-    /// the new cells of an increment or append.
+    /// the new cells for an increment or append.
     ///
     /// A row that others write meanwhile counts as read: the transaction is retried. A cell without
     /// a timestamp replaces the current one, even if that is newer than the clock, and is not
-    /// hidden by a delete of the same transaction. (Frequent increments advance a counter's
+    /// hidden by a delete in the same transaction. (Frequent increments advance a counter's
     /// timestamp past the clock.)
     ///
     /// # Errors
@@ -218,14 +218,14 @@ impl Transaction {
         let floor = self.floors.get(&(region.id(), mutation.row().clone())).copied();
         let floor = floor.unwrap_or(Timestamp::MIN);
         if mutation.is_read_modify_write() {
-            // Its cells are made newer than the ones they replace anyway.
+            // The cells are made newer than the ones they replace anyway.
             return Ok(floor);
         }
         let mut get = Get::new(mutation.row().clone())?;
         let of_family = |cell: &&Cell| {
             matches!(cell.kind(), CellKind::DeleteFamily | CellKind::DeleteFamilyVersion)
         };
-        // Add whole families last: a column added after its family would narrow it.
+        // Add whole families last: a column added after the family would narrow it.
         let (families, columns): (Vec<&Cell>, Vec<&Cell>) =
             mutation.cells().iter().partition(of_family);
         for cell in columns {
@@ -286,14 +286,14 @@ impl Transaction {
         Ok(Ended::Committed)
     }
 
-    /// Commits with the rows locked that it writes, and `more`, which its observers write.
+    /// Commits with the rows locked that it writes, and `more`, which the observers write.
     fn attempt(&self, more: &[RowToLock], attempt: usize) -> Result<Attempt> {
         let engine = &self.engine;
         let rows = self
             .writes
             .iter()
             .flat_map(|(region, cells)| cells.iter().map(move |cell| (region.id(), cell.row())));
-        // Lock the rows as well: a writer that reads a row under its lock must not miss this
+        // Lock the rows as well: a writer that reads a row under the row lock must not miss this
         // commit.
         let mut rows = lock(engine, rows, more, attempt, WaitMode::Blocking).done();
         if self.writes.iter().any(|(region, _)| moves(region)) {
@@ -321,8 +321,8 @@ impl Transaction {
         }
     }
 
-    /// Returns true if another commit may have changed something that it has read or written, or if
-    /// one of its own regions moves. The caller holds the freeze latch for writing.
+    /// Returns true if another commit may have changed something that the transaction has read or
+    /// written, or if one of its own regions moves. The caller holds the freeze latch for writing.
     fn conflicts(&self, own: &[&Region]) -> bool {
         let touched = self.touched.iter();
         let touched =
@@ -332,13 +332,13 @@ impl Transaction {
     }
 
     /// The outcome of an attempt that an observer or an index refuses: a conflict if what the
-    /// transaction has seen is no longer so, as that may be why it asks for what is refused.
+    /// transaction has seen is no longer so, as that may be why it requested what is refused.
     fn refused(&self, error: Error, own: &[&Region]) -> Result<Attempt> {
         let _latch = self.engine.freeze_latch.write();
         if self.conflicts(own) { Ok(Attempt::Conflict) } else { Err(error) }
     }
 
-    /// Records the timestamps that later writes to its rows must follow.
+    /// Records the timestamps that later writes to the transaction's rows must follow.
     fn note_timestamps(&self, rows: &mut RowsGuard<'_>) {
         let timestamps = &self.engine.timestamps;
         let cells = self.writes.iter().flat_map(|(_, cells)| cells);

@@ -21,7 +21,7 @@ fn declared() -> TableDescriptor {
     TableDescriptor::new(name()).family(family("f")).family(family("g"))
 }
 
-/// Returns a store with the table, split in two, and its directory.
+/// Returns a store with the table, split in two, and the directory.
 fn store() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();

@@ -10,7 +10,7 @@ fn name() -> TableName {
     TableName::parse("t").unwrap()
 }
 
-/// Returns a store with a table of the regions up to `m` and from `m`.
+/// Returns a store with a table that has the regions up to `m` and from `m`.
 fn store(dir: &Path) -> Store {
     let store = Store::open(dir).unwrap();
     let table = TableDescriptor::new(name()).family(FamilyDescriptor::new("f").unwrap());

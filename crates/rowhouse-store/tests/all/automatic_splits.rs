@@ -16,7 +16,7 @@ fn descriptor() -> TableDescriptor {
     TableDescriptor::new(name()).family(FamilyDescriptor::new("f").unwrap())
 }
 
-/// Opens a store that flushes often and splits regions of a few thousand bytes.
+/// Opens a store that flushes often and splits regions that have a few thousand bytes.
 fn open(dir: &tempfile::TempDir) -> Store {
     let split = SplitSettings {
         first_bytes: 16 << 10,
@@ -199,8 +199,8 @@ fn rows_that_a_restriction_keeps_together_are_not_parted() {
         }
         let table = store.table(&name()).unwrap();
         let starts = || table.regions().iter().map(|region| region.info().range.start.clone());
-        // A split row may be shorter than the common prefix of the rows, and sorts before all of
-        // them: an index stores the shortest key that separates two blocks.
+        // A split row may be shorter than the rows' common prefix, and sorts before all rows: an
+        // index stores the shortest key that separates two blocks.
         assert!(
             starts().skip(1).all(|start| start.len() <= len),
             "{:?}",
@@ -225,7 +225,7 @@ fn rows_that_all_belong_together_are_not_split_by_hand_either() {
         table.mutate(&put.into()).unwrap();
     }
     let region = table.regions()[0].name().full.clone();
-    // Only `one`, which is the prefix of all rows, comes before the middle.
+    // Only `one`, a prefix of all rows, comes before the middle.
     store.split_region(&region, None).unwrap();
     let region = store.table(&name()).unwrap().regions()[1].name().full.clone();
     for at in [None, Some(Bytes::from_static(b"/behind/nothing"))] {

@@ -70,7 +70,7 @@ fn a_checkpoint_is_the_store_as_it_was_and_shares_its_files() {
     let files: Vec<_> = fs::read_dir(into.join("files")).unwrap().map(Result::unwrap).collect();
     assert_eq!(files.len(), report.files);
     assert!(files.iter().all(|file| file.metadata().unwrap().nlink() == 2));
-    // Changes of either store do not affect the other.
+    // Changes to either store do not affect the other.
     (0..50).for_each(|row| put(&store, row, "later"));
     table(&store, "one").compact(CompactionKind::Major).unwrap();
     store.disable_table(&named("other")).unwrap();

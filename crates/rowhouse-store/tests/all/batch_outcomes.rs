@@ -1,5 +1,5 @@
-//! Outcomes of batches. A batch answers and leaves what its mutations do one by one, whatever
-//! observes or indexes their table.
+//! Batch outcomes. A batch answers and leaves what its mutations do one by one, whatever observes
+//! or indexes the table.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -24,7 +24,7 @@ fn name(name: &str) -> TableName {
     TableName::parse(name).unwrap()
 }
 
-/// What keeps derived data of a table.
+/// What keeps data derived from a table.
 #[derive(Clone, Copy, Debug)]
 struct Derived {
     indexes: &'static str,
@@ -68,7 +68,8 @@ impl Observer for Log {
     }
 
     fn row_changes(&self, change: &RowChange, additions: &mut Additions) -> Result<()> {
-        // Never hidden by another change of the same record: observers see the row after all of it.
+        // Never hidden by another change in the same record: observers see the row after the whole
+        // record.
         if change.after.value("f", "refused").is_some() {
             return Err(Error::new(ErrorKind::InvalidRequest, "no"));
         }
@@ -117,7 +118,7 @@ impl Subject {
         self.store.table(&name("t")).unwrap()
     }
 
-    /// Returns versions of the rows of a table, without timestamps: those of a batch are equal.
+    /// Returns versions of a table's rows, without timestamps: a batch's timestamps are equal.
     fn shown(&self, table: &str, versions: u32) -> Vec<String> {
         let table = self.store.table(&name(table)).unwrap();
         let mut scan = Scan::all();
@@ -143,7 +144,7 @@ impl Subject {
     }
 }
 
-/// A mutation. Puts have timestamps, in their order: two of a batch without timestamps are one
+/// A mutation. Puts have timestamps, in their order: two in a batch without timestamps are one
 /// version, as in HBase.
 #[derive(Clone, Debug)]
 struct Change {
@@ -265,7 +266,7 @@ proptest! {
                 mutation(change, nth)
             }).collect();
             if derived.is_split {
-                // A batch applies the mutations of one region after those of another.
+                // A batch applies the mutations of one region after the mutations of another.
                 mutations.sort_by_key(|mutation| mutation.row()[..] >= b"b"[..]);
             }
             let outcomes = together.table().batch(mutations.clone());

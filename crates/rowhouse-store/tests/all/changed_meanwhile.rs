@@ -1,4 +1,4 @@
-//! Concurrent changes of tables during exports, loads, transactions and copies.
+//! Concurrent changes to tables during exports, loads, transactions and copies.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A conditional mutation applies only if its condition holds, atomically with the check.
+//! A conditional mutation applies only if the condition holds, atomically with the check.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis).unwrap()
 }
 
-/// Returns whether the mutation was applied.
+/// Returns true if the mutation was applied.
 fn made(table: &Table, condition: &Condition, mutation: &Mutation) -> bool {
     table.mutate_if(condition, mutation).unwrap().is_some()
 }
@@ -47,7 +47,7 @@ fn a_row_that_is_there_is_not_written_whichever_family_it_has() {
         table.flush().unwrap();
         assert!(!made(&table, &Condition::NoRow, &put("r", "a", "second")), "from a file");
         table.mutate(&Delete::new("r").unwrap().into()).unwrap();
-        // A delete marker hides puts of its millisecond.
+        // A delete marker hides puts in the same millisecond.
         std::thread::sleep(std::time::Duration::from_millis(2));
         assert!(made(&table, &Condition::NoRow, &put("r", "a", "third")), "it was deleted");
         assert_eq!(value(&table, "r").as_deref(), Some("third"));

@@ -53,7 +53,7 @@ fn value(table: &Table, at: u32, user: &str) -> Option<String> {
     row.value("d", "q").map(|value| String::from_utf8(value.to_vec()).unwrap())
 }
 
-/// Returns the values of a row in the table and in its copy.
+/// Returns a row's values in the table and in the copy.
 fn both(store: &Store, at: u32, user: &str) -> [Option<String>; 2] {
     ["mail", "mail.by_user"].map(|of| value(&table(store, of), at, user))
 }
@@ -63,7 +63,7 @@ fn rows(table: &Arc<Table>) -> Vec<Row> {
     std::iter::from_fn(|| scanner.next().unwrap()).collect()
 }
 
-/// Returns the fields of a table's rows.
+/// Returns the fields in a table's rows.
 fn fields(table: &Arc<Table>) -> BTreeSet<(u64, String)> {
     let schema = KeySchema::of_table(table.descriptor()).unwrap().unwrap();
     let fields = |row: &Row| {
@@ -256,8 +256,8 @@ fn a_snapshot_restores_the_key_that_the_table_had() {
     assert_eq!(both(&store, 1, "bob"), [Some("a".into()), Some("a".into())]);
 }
 
-/// Writes rows until told to stop, and looks the table up again when its key has changed. Returns
-/// what was acknowledged.
+/// Writes rows until stopped, and looks the table up again when the key has changed. Returns what
+/// was acknowledged.
 fn write(store: &Store, user: &str, stop: &AtomicBool, changes: &AtomicUsize) -> u32 {
     let mut mail = table(store, "mail");
     let mut at = 0;
@@ -363,7 +363,7 @@ fn a_copy_that_is_declared_later_is_built_while_writers_go_on() {
         assert_eq!(fields(&table(&store, "mail")).len() as u32, 600 + rows);
     });
     assert!(is_clean(&store, "by_user"));
-    // The old key goes with its index, and delete markers with it.
+    // The old key goes with the index, and delete markers with it.
     wait_until_ready(&store, "plain");
     let dropped =
         |mail: &TableDescriptor| Ok(mail.clone().attribute(INDEXES_ATTRIBUTE, "1 plain [user]"));

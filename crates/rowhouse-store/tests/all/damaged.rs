@@ -1,4 +1,4 @@
-//! Stores that are checked without being opened, and salvage of damaged ones.
+//! Stores that are checked without being opened, and salvaging damaged ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn family(name: &'static str) -> FamilyDescriptor {
 /// The key template that the tables declare.
 const TEMPLATE: &str = "1 row[n digits 4]";
 
-/// Creates two tables with two regions; half of the rows in files, half in the log.
+/// Creates two tables with two regions; half the rows in files, half in the log.
 fn make(dir: &Path) {
     let settings = Settings { wal_segment_bytes: 64 << 10, ..Settings::default() };
     let store = Store::builder(dir).settings(settings).open().unwrap();
@@ -71,7 +71,7 @@ fn find_in_log(dir: &Path, bytes: &[u8]) -> (PathBuf, usize) {
     segments.into_iter().find_map(|path| place(&path).map(|at| (path, at))).unwrap()
 }
 
-/// Returns the number of cells of a table's family, after checking their values.
+/// Returns the number of cells in a table's family, after checking their values.
 fn count(store: &Store, table: &str, family: &str) -> usize {
     let mut scanner =
         store.table(&name(table)).unwrap().scan(Scan::all().family(family.to_owned())).unwrap();
@@ -144,7 +144,7 @@ fn what_is_behind_the_blocks_can_be_damaged_and_the_blocks_still_be_read() {
     let dir = tempfile::tempdir().unwrap();
     make(dir.path());
     let file = files(dir.path(), "files").pop().unwrap();
-    // In the zeros of the trailer.
+    // In the trailer's zeros.
     let at = fs::metadata(&file).unwrap().len() as usize - 1_000;
     flip(&file, at);
     assert_eq!(check(dir.path(), quiet).unwrap().problems.len(), 1);
@@ -280,8 +280,8 @@ fn a_salvage_tells_of_families_that_are_read_by_the_order_of_writes() {
     assert!(lost.message().contains("table=a, family=f"), "{lost}");
 }
 
-/// Returns a store with an empty table `a` of families `f` and `g`, whose files are not compacted
-/// and whose log is kept.
+/// Returns a store with an empty table `a` with families `f` and `g`, whose files are not compacted
+/// and whose log is retained.
 fn make_logged(dir: &Path) -> Store {
     let store = Store::open(dir).unwrap();
     let declared = |table| TableDescriptor::new(name(table)).family(family("f"));
@@ -292,7 +292,7 @@ fn make_logged(dir: &Path) -> Store {
     store
 }
 
-/// Puts a cell of the same column and timestamp for every row.
+/// Puts a cell with the same column and timestamp for every row.
 fn put_at(store: &Store, table: &str, row: &str, family: &str, value: &str) {
     let at = Timestamp::from_millis(5).unwrap();
     let put = Put::new(row.to_owned()).unwrap();
@@ -304,7 +304,7 @@ fn flush(store: &Store, table: &str) {
     store.table(&name(table)).unwrap().flush().unwrap();
 }
 
-/// Returns rows and values of a family of table `a`.
+/// Returns rows and values in a family of table `a`.
 fn rows(store: &Store, family: &str) -> Vec<(String, String)> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let table = store.table(&name("a")).unwrap();
@@ -316,8 +316,8 @@ fn rows(store: &Store, family: &str) -> Vec<(String, String)> {
     rows
 }
 
-/// Damages the first block of each file that contains `bytes`. Returns the contents of the families
-/// after a salvage.
+/// Damages the first block in each file that contains `bytes`. Returns the families' contents after
+/// a salvage.
 fn salvage_without(dir: &Path, bytes: &[u8], families: &[&str]) -> Vec<Vec<(String, String)>> {
     let has_it =
         |path: &PathBuf| fs::read(path).unwrap().windows(bytes.len()).any(|at| at == bytes);
@@ -357,7 +357,7 @@ fn a_salvage_does_not_bring_back_a_family_that_was_dropped() {
     }
 }
 
-/// Returns HFiles with one row of table `a`, as another store exports it.
+/// Returns HFiles with one row in table `a`, as another store exports it.
 fn exported(row: &str, value: &str) -> tempfile::TempDir {
     let (dir, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = make_logged(dir.path());

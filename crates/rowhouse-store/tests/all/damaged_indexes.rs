@@ -1,5 +1,5 @@
 //! Damage of indexes under threads: writers and readers go on, files that others share stay, and
-//! what a promotion has swapped is told apart.
+//! what a promotion has swapped is distinguished.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -87,7 +87,7 @@ fn is_clean(store: &Store, index: &str) -> bool {
     store.verify_index(&name("mail"), index, |_| {}).unwrap().is_clean()
 }
 
-/// Reads a table to its end, or to an error. Indexes are off then that were found damaged.
+/// Reads a table to the end, or to an error. Indexes are off then that were found damaged.
 fn read(store: &Store, of: &str) -> bool {
     let mut rows = table(store, of).scan(Scan::all());
     let is_whole = loop {
@@ -121,7 +121,7 @@ fn writers_go_on_while_indexes_are_found_damaged_and_built_anew() {
                         return;
                     }
                     let at = writer * 100 + n % 100;
-                    // The value stays, so no unique index is asked.
+                    // The value stays, so no unique index is checked.
                     mail.mutate(&put(at, at).into()).unwrap();
                     let newest = Delete::new(row(at)).unwrap();
                     let newest = newest.version("d", "f", Timestamp::LATEST).unwrap();
@@ -289,7 +289,7 @@ fn a_repair_whose_sweep_meets_damage_builds_the_index_anew() {
             }
             std::thread::yield_now();
         }
-        // Another row has the value of the last one, whose entry comes last.
+        // Another row has the last row's value; the last row's entry comes last.
         table(&store, "mail").mutate(&put(5_000, 1_999).into()).unwrap_err();
         wait_for(&store, index);
         assert!(is_clean(&store, index));
@@ -320,7 +320,7 @@ fn a_transaction_that_read_an_index_conflicts_with_a_write_after_it_went_off() {
             }
             if tries == 1 {
                 assert_eq!(count, 50);
-                // Another index goes off; a write of another row commits.
+                // Another index goes off; a write to another row commits.
                 assert!(!self::read(&store, "mail.by_n"));
                 store.settle_index_damage();
                 assert!(matches!(state(&store, "by_n"), IndexState::Off(_)));

@@ -1,4 +1,4 @@
-//! How much of a table lies in ranges of rows, estimated without reading it.
+//! How much of a table lies in row ranges, estimated without reading it.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rowhouse_model::{
 };
 use rowhouse_store::{RangeEstimate, Store, Table};
 
-/// Rows of the table, and those of them that are in the second file or memstore.
+/// Rows of the table, and the ones among them that are in the second file or memstore.
 const ROWS: u32 = 15_000;
 const SECOND_EVERY: u32 = 3;
 
@@ -66,7 +66,7 @@ fn estimate(store: &Store, ranges: &[RowRange], columns: &Columns) -> RangeEstim
     table(store).estimate(ranges, columns).unwrap()
 }
 
-/// Returns the bytes and cells that a scan of the ranges reads.
+/// Returns the bytes and cells that a scan over the ranges reads.
 fn scanned(store: &Store, ranges: &[RowRange], columns: &Columns) -> RangeEstimate {
     let mut read = RangeEstimate::default();
     for range in ranges {
@@ -81,7 +81,7 @@ fn scanned(store: &Store, ranges: &[RowRange], columns: &Columns) -> RangeEstima
     read
 }
 
-/// Checks the number of cells. Bytes may be half as many more: small blocks have large headers.
+/// Checks the cell count. Bytes may be half as many more: small blocks have large headers.
 fn check_within(factor: f64, estimated: RangeEstimate, read: RangeEstimate, of: &str) {
     for (estimated, read, most) in
         [(estimated.cells, read.cells, factor), (estimated.bytes, read.bytes, 1.5 * factor)]
@@ -91,7 +91,7 @@ fn check_within(factor: f64, estimated: RangeEstimate, read: RangeEstimate, of: 
     }
 }
 
-/// Ranges of more than ten blocks of each file, within one region and over several.
+/// Ranges over more than ten blocks in each file, within one region and over several.
 fn large_ranges() -> Vec<RowRange> {
     vec![
         RowRange::all(),
@@ -148,7 +148,8 @@ fn small_ranges_are_exact_in_memory_and_near_in_cached_blocks() {
             assert!(uncached.cells <= 2 * u64::from(end - first) + 60, "{first}: {uncached:?}");
             let read = scanned(&store, &ranges, &columns);
             let cells = estimate(&store, &ranges, &columns).cells;
-            // In a file, the bytes are known, and cells are taken to be of the file's average size.
+            // In a file, the bytes are known, and cells are assumed to have the file's average
+            // size.
             let error_max = if flushed { read.cells / 2 + 2 } else { 0 };
             assert!(cells.abs_diff(read.cells) <= error_max, "{first}: {cells} {read:?}");
         }

@@ -15,7 +15,7 @@ fn at(millis: i64) -> Timestamp {
 
 fn open(family: FamilyDescriptor) -> (tempfile::TempDir, Store, Arc<Table>) {
     let dir = tempfile::tempdir().unwrap();
-    // Only the compactions of a test run: one of all files drops markers, which uncovers cells in
+    // Only the compactions in a test run: one over all files drops markers, which uncovers cells in
     // memory.
     let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
     let settings = Settings { compaction, ..Settings::default() };

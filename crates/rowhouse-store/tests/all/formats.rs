@@ -1,7 +1,7 @@
 //! Data directories written by earlier versions stay readable.
 //!
 //! A directory under `tests/fixtures/` is written once, by the version with that format, and never
-//! rewritten. `cargo test -p rowhouse-store --test all formats:: -- --ignored` creates the one of
+//! rewritten. `cargo test -p rowhouse-store --test all formats:: -- --ignored` creates the one for
 //! the current version if it does not exist.
 
 use std::fs;
@@ -23,8 +23,8 @@ fn name(text: &str) -> TableName {
     TableName::parse(text).unwrap()
 }
 
-/// Writes two regions, two families, files of a flush and of a compaction, a log of two segments, a
-/// counter, and a disabled table.
+/// Writes two regions, two families, files from a flush and from a compaction, a log with two
+/// segments, a counter, and a disabled table.
 fn write(dir: &Path) {
     let settings = Settings { wal_segment_bytes: 1 << 10, ..Settings::default() };
     let store = Store::builder(dir).settings(settings).open().unwrap();

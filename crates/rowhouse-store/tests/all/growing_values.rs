@@ -1,4 +1,4 @@
-//! Appends and increments: changes to an existing value, and the detection of retries.
+//! Appends and increments: changes to an existing value, and detecting retries.
 
 use std::path::Path;
 
@@ -101,7 +101,7 @@ fn a_delete_ends_a_value_and_the_next_append_begins_another() {
     with_table(|table| {
         table.mutate(&append("x").into()).unwrap();
         table.mutate(&Delete::new("r").unwrap().into()).unwrap();
-        // A delete marker hides puts of its millisecond.
+        // A delete marker hides puts in the same millisecond.
         std::thread::sleep(std::time::Duration::from_millis(2));
         table.mutate(&append("y").into()).unwrap();
         assert_eq!(show(&get(table)), "a:q=y");

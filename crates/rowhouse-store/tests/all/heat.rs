@@ -1,4 +1,4 @@
-//! The heat of tables: requests by time and key, and the counts of regions and families.
+//! Table heat: requests by time and key, and the counts for regions and families.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -70,7 +70,7 @@ fn sums(report: &HeatReport) -> [u64; 4] {
     buckets.map(counts).fold([0; 4], |sum, more| std::array::from_fn(|at| sum[at] + more[at]))
 }
 
-/// Returns the same of the table's regions.
+/// Returns the same for the table's regions.
 fn counts(table: &Table) -> [u64; 4] {
     let requests = table.regions().iter().map(|region| region.requests());
     let counts = |it: RegionRequests| [it.reads, it.writes, it.read_bytes, it.written_bytes];

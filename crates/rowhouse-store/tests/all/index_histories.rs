@@ -1,5 +1,5 @@
 //! The law of indexes under random histories: at every time and read point each row has the entries
-//! that it must have, and an entry that claims to be certain is one that its row has.
+//! that it must have, and an entry that claims to be certain is one that the row has.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -134,7 +134,7 @@ impl History<ByStore> {
     }
 }
 
-/// The number of histories, and of the steps of each.
+/// The number of histories, and of steps in each.
 fn effort() -> (u32, Range<usize>) {
     let cases = std::env::var("INDEX_HISTORIES").ok().and_then(|cases| cases.parse().ok());
     (cases.unwrap_or(150), 1..40)

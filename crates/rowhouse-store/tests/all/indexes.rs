@@ -99,7 +99,7 @@ fn only_the_store_writes_and_changes_the_table_of_an_index() {
     let other = FamilyDescriptor::new("e").unwrap();
     let other = TableDescriptor::new(name("other")).family(other);
     refused(store.create_table(other.attribute("rowhouse.index_of", of), &[]));
-    // What does not change its rows is allowed.
+    // What does not change the rows is allowed.
     entries.flush().unwrap();
     entries.compact(CompactionKind::Major).unwrap();
     let region = entries.regions()[0].name().full.clone();
@@ -178,7 +178,7 @@ fn a_second_row_with_a_unique_value_is_refused_until_the_first_gives_it_up() {
     table.mutate(&put("ann", "t", "hello")).unwrap();
     table.mutate(&put("ann", "e", "b@x")).unwrap();
     table.mutate(&put("bob", "e", "a@x")).unwrap();
-    // In one record a value may change its row.
+    // In one record a value may move to another row.
     let swap = [put("ann", "e", "a@x"), put("bob", "e", "b@x")];
     let swap: Vec<_> = swap.into_iter().map(|put| (Arc::clone(&table), put)).collect();
     store.commit(&swap).unwrap();

@@ -1,4 +1,4 @@
-//! The size limit of mutations, and the errors of larger ones.
+//! The mutation size limit, and the errors of larger ones.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ fn limits_out_of_bounds_are_refused_when_the_store_is_opened() {
     }
 }
 
-/// Returns a delete of the newest `versions` versions of each of `columns` columns.
+/// Returns a delete of the newest `versions` versions in each of `columns` columns.
 fn newest(columns: u32, versions: u32) -> Delete {
     (0..versions * columns).fold(Delete::new("r").unwrap(), |delete, number| {
         delete.version("f", (number % columns).to_be_bytes(), Timestamp::LATEST).unwrap()

@@ -159,7 +159,7 @@ fn a_table_limits_the_cells_of_puts_and_of_what_grows() {
     store.create_table(limited("100"), &[]).unwrap();
     let table = || store.table(&name()).unwrap();
     let put = |len: usize| Put::new("a").unwrap().add("f", "q", "v".repeat(len)).unwrap().into();
-    // The lengths of key and value, the key, and four bytes for the total length.
+    // The key and value lengths, the key, and four bytes for the total length.
     let other = 8 + 2 + 1 + 1 + 1 + 1 + 8 + 1 + 4;
     table().mutate(&put(100 - other)).unwrap();
     let error = table().mutate(&put(101 - other)).unwrap_err();

@@ -11,13 +11,13 @@ use rowhouse_model::{
 };
 use rowhouse_store::{CompactionSettings, Settings, Store, Table};
 
-/// Readers skip markers of `passed` in runs. `each` keeps deleted cells for reads of earlier times,
-/// so readers visit every marker there; reads as of now return the same.
+/// Readers skip markers in `passed` in runs. `each` retains deleted cells for reads at earlier
+/// times, so readers visit every marker there; reads as of now return the same.
 const FAMILIES: [(&str, &str); 2] = [("passed", "FALSE"), ("each", "TRUE")];
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A cell of each column in a range.
+    /// A cell in each column in a range.
     Cells {
         row: u8,
         columns: (u8, u8),
@@ -26,7 +26,7 @@ enum Step {
         /// Markers whose own TTL has expired.
         expired: bool,
     },
-    /// Markers of one column, at each timestamp up to one.
+    /// Markers in one column, at each timestamp up to one.
     Versions {
         row: u8,
         column: u8,
@@ -129,7 +129,7 @@ fn take(table: &Table, steps: &[Step]) {
     }
 }
 
-/// Returns row, qualifier and timestamp of each visible cell.
+/// Returns each visible cell's row, qualifier and timestamp.
 fn seen(rows: &[Row]) -> Vec<(Vec<u8>, Vec<u8>, i64)> {
     let cells = rows.iter().flat_map(Row::to_cells);
     cells

@@ -1,4 +1,4 @@
-//! Delete markers among the cells of a put, as sent by programs that copy tables.
+//! Delete markers among a put's cells, as sent by programs that copy tables.
 
 use rowhouse_model::{
     Cell, CellKind, Delete, FamilyDescriptor, Get, Put, TableDescriptor, TableName, Timestamp,

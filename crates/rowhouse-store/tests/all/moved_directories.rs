@@ -1,5 +1,5 @@
 //! A data directory that is removed, moved or replaced while a store has it open: the store takes
-//! no more writes, and nothing is written into what has taken its place.
+//! no more writes, and nothing is written into what has replaced it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,7 +37,7 @@ fn has(store: &Store, row: &'static str) -> bool {
     !store.table(&name()).unwrap().get(&Get::new(row).unwrap()).unwrap().is_empty()
 }
 
-/// Checks that the store takes no writes of any kind, reads as before, and says why.
+/// Checks that the store takes no writes at all, reads as before, and reports why.
 fn refuses_writes(store: &Store, moved: &Path) {
     let error = store.check_writable().unwrap_err();
     let text = error.to_string();

@@ -1,5 +1,5 @@
-//! A get of the newest version of one column, which leaves out older files, returns what a scan of
-//! the row returns, which reads all of them.
+//! A get for one column's newest version, which leaves out older files, returns the same as a scan
+//! of the row, which reads all files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -17,12 +17,12 @@ use crate::histories::SetClock;
 
 const QUALIFIERS: [&str; 3] = ["", "a", "b"];
 const NOW_MILLIS: i64 = 10_000;
-/// The TTL of families that have one.
+/// The TTL in families that have one.
 const TTL_MILLIS: i64 = 1_000;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// At a time before or after that of the last write.
+    /// At a time before or after the last write's.
     Write {
         kind: CellKind,
         qualifier: &'static str,

@@ -1,4 +1,4 @@
-//! Observers see each change of a row before it is committed, and may refuse it or add to it.
+//! Observers see each change to a row before it is committed, and may refuse it or add to it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -81,7 +81,7 @@ fn observe(
     store.observe(table.name(), Arc::new(Call(call))).unwrap();
 }
 
-/// Returns the changes of a table's column `q` from now on, each as `row: before > after`.
+/// Returns the changes in a table's column `q` from now on, each as `row: before > after`.
 fn record(store: &Store, table: &Table) -> Arc<Mutex<Vec<String>>> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let to = Arc::clone(&seen);
@@ -165,7 +165,7 @@ fn a_refused_change_leaves_nothing_and_its_neighbours_in_other_records_are_writt
         transaction.mutate(&table, put("b", "q", "bad"))
     });
     assert_eq!(refused.unwrap_err().message(), "no");
-    // An increment reads its row, so it is in another record than the put before it.
+    // An increment reads the row, so it is in another record than the put before it.
     let outcomes = table.batch(vec![
         put("a", "q", "bad").into(),
         Increment::new("c").unwrap().add("f", "n", 1).unwrap().into(),
@@ -203,7 +203,7 @@ fn what_observers_add_is_visible_and_survives_a_crash_together_with_the_change()
                 }
             });
         }
-        // No read point shows a post without its count.
+        // No read point shows a post without the count.
         let (store, posts, counts) = (&store, &posts, &counts);
         scope.spawn(move || {
             for _ in 0..50 {
@@ -288,7 +288,7 @@ fn additions_are_newer_than_a_delete_of_the_same_millisecond_and_no_observer_see
     }
 }
 
-/// Returns files with a row of another store, to be loaded.
+/// Returns files with a row from another store, to be loaded.
 fn exported(dir: &Path) -> Vec<(Bytes, PathBuf)> {
     let other = Store::open(dir.join("other")).unwrap();
     let table = create(&other, "t");
@@ -312,7 +312,7 @@ fn changes_that_do_not_go_row_by_row_are_told() {
         }
         fn table_changes(&self, table: &TableName, change: TableChange) {
             assert_eq!(*table, table_name("t"));
-            // No lock of the change is held.
+            // No lock for the change is held.
             let _ = self.1.get(&Get::new("a").unwrap());
             self.0.lock().push(change);
         }
@@ -450,7 +450,7 @@ fn of_conditional_writes_that_exclude_each_other_one_is_applied() {
     let store = Store::open(dir.path()).unwrap();
     let (table, log) = (create(&store, "t"), create(&store, "log"));
     let to = Arc::clone(&log);
-    // The added row is never locked at first, so every write releases its locks once.
+    // The added row is never locked at first, so every write releases the locks once.
     observe(&store, &table, move |change, additions| {
         let row = String::from_utf8_lossy(&change.row);
         additions.mutate(&to, put(&format!("log of {row}"), "q", "x"));

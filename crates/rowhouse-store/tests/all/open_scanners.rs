@@ -15,9 +15,9 @@ use rowhouse_store::{
 };
 
 const FAMILIES: [&str; 2] = ["a", "b"];
-/// The column with an empty name has the family's markers among its cells. Filters that seek skip
-/// them (HBase too), and cells that such a marker covers are shown until they are flushed. So it is
-/// used only without such filters.
+/// The column with an empty name has the family's markers among the column's cells. Filters that
+/// seek skip them (HBase too), and cells that such a marker covers are shown until they are
+/// flushed. So it is used only without such filters.
 const EMPTY: [&str; 4] = ["", "1", "12", "2"];
 const NAMED: [&str; 4] = ["0", "1", "12", "2"];
 const ROWS: u8 = 8;
@@ -139,7 +139,7 @@ fn columns_of(kinds: [usize; 3]) -> [&'static str; 4] {
     if kinds[2] == 0 { NAMED } else { EMPTY }
 }
 
-/// Returns whether the family drops surplus versions at flushes.
+/// Returns true if the family drops surplus versions at flushes.
 fn drops(kind: usize) -> bool {
     kind < 2
 }
@@ -272,7 +272,7 @@ struct Open {
     expected: Vec<Cell>,
     found: Vec<Cell>,
     is_over: bool,
-    /// It may have ended to free memory, when its last cells were not read yet.
+    /// It may have ended to free memory, when the last cells were not read yet.
     was_ended: bool,
 }
 

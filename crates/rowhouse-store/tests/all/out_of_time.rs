@@ -48,7 +48,7 @@ fn filter(text: &str) -> Filter {
     Filter::parse(text).unwrap()
 }
 
-/// Returns the cells row by row and the number of pauses of a scan whose time is always over.
+/// Returns the cells row by row and the number of pauses for a scan whose time is always over.
 fn read_out_of_time(table: &Table, scan: &Scan, bytes: u64) -> (Vec<Vec<Cell>>, usize) {
     let until = Some(Instant::now() - Duration::from_secs(1));
     let mut scanner = table.regions()[0].scan(scan).unwrap();
@@ -139,7 +139,7 @@ fn rows_left_for_lack_of_time_go_on_where_they_were() {
 fn a_row_counts_whose_last_part_has_nothing_to_show() {
     let dir = tempfile::tempdir().unwrap();
     let (_store, table) = table(dir.path());
-    // All of row 2 comes before its markers.
+    // Row 2 comes as a whole before its markers.
     let scan = Scan { batch: Some(COLUMNS + 100), limit: Some(3), ..Scan::all() };
     let rows: Vec<_> = read(&table, &scan).iter().map(Vec::len).collect();
     assert_eq!(rows, [2 * COLUMNS as usize, 2 * COLUMNS as usize, COLUMNS as usize + 100]);

@@ -1,5 +1,5 @@
-//! Reads by conditions on the fields of qualifiers return what a plain read of the row shows,
-//! whatever delete markers the family has.
+//! Reads by conditions on qualifier fields return what a plain row read shows, whatever delete
+//! markers the family has.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use rowhouse_store::{
 };
 
 const KEY: &str = "[user text]";
-/// A template that every qualifier may fit, and templates with literals of their own.
+/// A template that every qualifier may fit, and templates with their own literals.
 const TAGGED: &str = "f:[tag text] tagged u8";
 const NUMBERED: &str = "f:~[n u8][tag text] numbered u8; f:a[n digits 2] filler u8; f:b one u8";
 const ROWS: [&str; 3] = ["a", "b", "c"];
-/// The empty qualifier, qualifiers of both templates, and the one that is declared.
+/// The empty qualifier, qualifiers for both templates, and the one that is declared.
 const QUALIFIERS: [&[u8]; 10] =
     [b"", b"", b"\0", b"a", b"ab", b"b", b"c", b"zz", b"~\x01x", b"~\x03x"];
 const QUERIES: [(&str, &str); 10] = [
@@ -149,13 +149,13 @@ fn columns(of: &[Option<&'static str>]) -> Columns {
     columns
 }
 
-/// Returns the cells that a query shows of rows that were read.
+/// Returns the cells that a query shows from rows that were read.
 fn shown(plan: &Plan, columns: &Columns, rows: &[Row]) -> Vec<Cell> {
     let cells = rows.iter().flat_map(Row::to_cells);
     cells.filter(|cell| plan.shows(columns, cell.family(), cell.qualifier())).collect()
 }
 
-/// Reads all rows; of each a cell at a time if `in_parts`.
+/// Reads all rows; each one cell at a time if `in_parts`.
 fn scan(table: &Table, scan: &Scan, in_parts: bool) -> Vec<Row> {
     let limits = ScanLimits { bytes: if in_parts { 1 } else { u64::MAX }, ..ScanLimits::NONE };
     let mut scanner = table.regions()[0].scan(scan).unwrap();
@@ -166,7 +166,7 @@ fn scan(table: &Table, scan: &Scan, in_parts: bool) -> Vec<Row> {
     rows
 }
 
-/// Returns the parts of a plan that read the family.
+/// Returns the plan parts that read the family.
 fn parts_of_family(plan: &Plan, wanted: &Columns) -> Vec<PlanPart> {
     let parts = plan.parts(wanted).into_iter();
     parts.filter(|part| part.columns.selects_family(b"f")).collect()

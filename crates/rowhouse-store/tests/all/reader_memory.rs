@@ -1,5 +1,5 @@
-//! What read points and open scanners hold of flushed memstores is counted and bounded. Above the
-//! bound they go on in files, and the oldest of those that cannot end with an error.
+//! Flushed memstore bytes that read points and open scanners hold are counted and bounded. Above
+//! the bound readers go on in files, and the oldest among those that cannot end with an error.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ fn begin(store: &Store, table: &Arc<Table>, nth: i64) -> (Reader, u32) {
     match nth % 4 {
         0 => (Reader::Point(store.read_point()), 0),
         1 => {
-            // A flush may drop what is seen by one with an upper end of time: it cannot continue in
+            // A flush may drop what is seen by one with an upper time bound: it cannot continue in
             // files.
             let scan = Scan::all().time_range(before(10_000));
             (Reader::Scanner(Box::new(table.regions()[0].scan(&scan).unwrap())), 0)
@@ -224,7 +224,7 @@ fn a_read_point_of_which_no_flush_dropped_anything_reads_the_same_in_files() {
     put_all(&table, 1);
     let point = store.read_point();
     let raw = Scan { raw: true, ..Scan::all().versions(u32::MAX) };
-    // Of the same memstore, later than the point.
+    // From the same memstore, later than the point.
     put_all(&table, 2);
     table.flush().unwrap();
     store.release_reader_memory();

@@ -53,9 +53,9 @@ pub(crate) fn killed_copy(dir: &Path) -> tempfile::TempDir {
     loop {
         let (copy, before) = (tempfile::tempdir().unwrap(), manifest());
         match copy_files(dir, copy.path()) {
-            // A thread of the store renamed a file, such as a segment that it makes ahead.
+            // A store thread renamed a file, such as a segment that it makes ahead.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // The copy has parts of different moments.
+            // The copy has parts from different points in time.
             Ok(()) if manifest() != before => {}
             copied => {
                 copied.unwrap();

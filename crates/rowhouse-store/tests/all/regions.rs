@@ -1,4 +1,4 @@
-//! Splits and merges of regions under concurrent reads and writes: nothing is lost, duplicated or
+//! Region splits and merges under concurrent reads and writes: nothing is lost, duplicated or
 //! brought back.
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ fn split(store: &Store, at: &'static str) {
     store.split_region(&region.name().full, Some(at.into())).unwrap();
 }
 
-/// Merges the regions of two rows.
+/// Merges the regions that hold two rows.
 fn merge(store: &Store, one: &str, other: &str) {
     let (one, other) = (region(store, one), region(store, other));
     store.merge_regions(&[&one.name().full, &other.name().full]).unwrap();
@@ -143,7 +143,7 @@ fn a_table_that_was_looked_up_before_a_split_holds_no_files_back() {
     assert_eq!(scan(&old, false), rows(0..100));
 }
 
-/// Closes a store and returns its defects.
+/// Closes a store and returns the defects.
 fn check_closed(dir: &std::path::Path, store: Store) -> Vec<String> {
     store.close().unwrap();
     let report = check(dir, |_| {}).unwrap();
@@ -216,7 +216,7 @@ fn the_limit_of_a_scan_counts_rows_over_regions_also_those_whose_last_part_is_em
     let table = table(&store);
     fill(&table, 6);
     for number in 0..6 {
-        // After the only visible cell of the row.
+        // After the only visible cell in the row.
         let put = Put::new(row(number)).unwrap().add("g", "r", "v").unwrap();
         table.mutate(&put.into()).unwrap();
         let delete = Delete::new(row(number)).unwrap().family("g", Timestamp::LATEST).unwrap();
@@ -277,7 +277,7 @@ fn regions_are_split_in_the_middle_of_what_they_hold() {
     assert_eq!(split(&whole).unwrap_err().kind(), ErrorKind::UnknownRegion);
 }
 
-/// Writes a row with a value of `len` bytes to a file of each family.
+/// Writes a row with a `len` byte value to a file in each family.
 fn flushed_row(store: &Store, number: u32, len: usize) {
     put(&table(store), number, &"v".repeat(len));
     table(store).flush().unwrap();
@@ -319,7 +319,7 @@ fn a_region_is_split_where_its_policy_lets_it_if_it_is_in_any_file() {
     store.alter_table(restricted).unwrap();
     split(&store, "r0100");
     let last = || store.split_region(&region(&store, "r0150").name().full, None);
-    // All of them belong to the row that the region begins with.
+    // All belong to the row that the region begins with.
     (100..200).for_each(|number| put(&table(&store), number, "a value of a large file"));
     assert!(last().unwrap_err().to_string().contains("policy or restriction"));
     (198..202).for_each(|number| put(&table(&store), number, "v"));
@@ -461,7 +461,7 @@ fn a_table_whose_regions_were_split_is_dropped_with_its_files() {
     split(&store, "r0050");
     store.disable_table(&name()).unwrap();
     store.drop_table(&name()).unwrap();
-    // A compaction that is under way keeps its files until it ends.
+    // A compaction in progress keeps its files until it ends.
     assert!(check_closed(dir.path(), store).is_empty());
     assert_eq!(std::fs::read_dir(dir.path().join("files")).unwrap().count(), 0);
 }

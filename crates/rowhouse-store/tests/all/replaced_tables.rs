@@ -1,4 +1,4 @@
-//! Tables that take the place of others: [`Store::replace_table`].
+//! Tables that replace others: [`Store::replace_table`].
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn put(table: &Table, row: &str, text: &str) {
     table.mutate(&put.into()).unwrap();
 }
 
-/// Creates a table of two regions, with an index on its texts and a row in each region.
+/// Creates a table of two regions, with an index on the texts and a row in each region.
 fn create(store: &Store, of: &str, index: &str, text: &str) {
     let descriptor = TableDescriptor::new(name(of))
         .family(FamilyDescriptor::new("d").unwrap())
@@ -98,7 +98,7 @@ fn scanners_and_read_points_go_on_in_the_replaced_table_and_other_reads_are_refu
     assert_eq!(refused(old.scan(Scan::all()).err().unwrap()), ErrorKind::NotServingRegion);
     let write = || Put::new("z").unwrap().add("d", "b", "x").unwrap().into();
     assert_eq!(refused(old.mutate(&write()).unwrap_err()), ErrorKind::NotServingRegion);
-    // Reads with the old name of the new table find its rows, writes do not.
+    // Reads with the new table's old name find the rows, writes do not.
     assert_eq!(texts(handle.scan(Scan::all()).unwrap()), ["new"; 2]);
     assert_eq!(refused(handle.mutate(&write()).unwrap_err()), ErrorKind::LayoutChanged);
 }
@@ -123,7 +123,7 @@ fn a_replacement_that_cannot_be_made_leaves_both_tables() {
     assert_eq!(refused("mail.words", "post"), ErrorKind::InvalidRequest);
     assert_eq!(refused("post", "mail.words"), ErrorKind::InvalidRequest);
     assert_eq!(refused("none:mail", "post"), ErrorKind::NamespaceNotFound);
-    // `post.words` would be the index of `mail` under its new name.
+    // `post.words` would be the `mail` index under the new name.
     assert_eq!(refused("post", "mail"), ErrorKind::TableExists);
     let off = IndexState::Repairing;
     assert!(

@@ -1,4 +1,4 @@
-//! Counts of requests that do not fall when regions and tables are replaced: [`Store::requests`].
+//! Request counts that do not fall when regions and tables are replaced: [`Store::requests`].
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn put(table: &Table, row: impl Into<Bytes>) {
     table.mutate(&put.into()).unwrap();
 }
 
-/// Returns the reads and writes of a table.
+/// Returns a table's reads and writes.
 fn of_table(store: &Store, of: &str) -> [u64; 2] {
     let requests = store.requests().tables[&name(of)];
     [requests.reads, requests.writes]
@@ -82,7 +82,7 @@ fn requests_count_on_when_regions_and_tables_are_replaced() {
         put(&table(&store, "new"), "a");
         store.replace_table(&name("t"), &name("new"), |_| Ok(())).unwrap();
     });
-    // The table that took the place had a write under its own name.
+    // The table that replaced the other had a write under its own name.
     assert_eq!(store.requests().all.writes, expected + 1);
     store.disable_table(&name("t")).unwrap();
     store.drop_table(&name("t")).unwrap();

@@ -1,4 +1,4 @@
-//! Atomic changes of a row, or of several rows of a region.
+//! Atomic changes to a row, or to several rows in a region.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -83,7 +83,7 @@ fn what_reads_the_row_sees_it_as_it_was_before_all_of_them() {
         let twice = table.mutate_row(&row([count("r", 1).into(), count("r", 2).into()])).unwrap();
         assert_eq!(show(&twice.row), "n=7 n=8");
         assert_eq!(read(&table, "r"), "n=8");
-        // As if each of the two were alone.
+        // As if each were alone.
         let newest = || Delete::new("r").unwrap().version("a", "n", Timestamp::LATEST).unwrap();
         table.mutate_row(&row([newest().into(), newest().into()])).unwrap();
         let left = Get::new("r").unwrap().versions(9);

@@ -20,7 +20,7 @@ fn put(row: usize) -> Mutation {
     put.add("d", "s", format!("sender{}", row % 7)).unwrap().into()
 }
 
-/// Creates a table with indexes, half of its rows in files and half in the log.
+/// Creates a table with indexes, half the rows in files and half in the log.
 fn make(dir: &Path) -> Store {
     let store = Store::open(dir).unwrap();
     let family = FamilyDescriptor::new("d").unwrap().attribute("BLOCKSIZE", "4096");
@@ -58,7 +58,7 @@ fn settle(store: &Store, index: &str) {
     }
 }
 
-/// Checks that the indexes of a salvaged store become ready and have the entries of `rows`.
+/// Checks that the indexes in a salvaged store become ready and have the entries for `rows`.
 fn check_indexes(dir: &Path, rows: usize) {
     let store = Store::open(dir).unwrap();
     for index in ["by_sender", "by_box"] {

@@ -110,7 +110,7 @@ fn a_merge_of_what_was_loaded_does_not_count_as_written_behind_what_is_in_the_lo
     check_salvaged(dir.path(), &written);
 }
 
-/// The log has the cells of a damaged file, even if an undamaged file spans their sequence numbers.
+/// The log has a damaged file's cells, even if an undamaged file spans their sequence numbers.
 #[test]
 fn the_log_gives_back_what_was_written_while_files_were_loaded() {
     let dir = tempfile::tempdir().unwrap();

@@ -33,7 +33,7 @@ fn put(table: &Table, at: i64) {
     }
 }
 
-/// Returns the number of cells of each of the next rows.
+/// Returns the number of cells in each of the next rows.
 fn rows(scanner: &mut RegionScanner, up_to: usize) -> Vec<usize> {
     let mut rows = Vec::new();
     while rows.len() < up_to

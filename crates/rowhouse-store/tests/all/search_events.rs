@@ -1,5 +1,5 @@
-//! The store's part of full-text indexes: every change of a row brings its key into the queue, and
-//! the state says when rows have changed otherwise.
+//! The store's part in full-text indexes: every change to a row brings the row key into the queue,
+//! and the state shows when rows have changed otherwise.
 
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ impl Mail {
         rows.join(" ")
     }
 
-    /// Removes these entries of the queue.
+    /// Removes these queue entries.
     fn take(&self, entries: &[(String, i64)]) {
         let family = QUEUE_FAMILY.as_bytes();
         let marker = |(row, at): &(String, i64)| {
@@ -102,7 +102,7 @@ impl Mail {
         self.store.write_search_table(&self.entries(), cells).unwrap();
     }
 
-    /// Empties the queue, and returns its rows.
+    /// Empties the queue, and returns the rows.
     fn drain(&self) -> String {
         let queue = self.queue();
         self.take(&queue);
@@ -260,7 +260,7 @@ fn a_change_that_came_later_stays_in_the_queue() {
         mail.take(&before);
         assert_eq!(mail.queue(), after, "round {round}");
         mail.take(&after);
-        // Nor are earlier entries of the rows uncovered.
+        // Nor are the rows' earlier entries uncovered.
         assert_eq!(mail.queued(), "", "round {round}");
         if round == 1 {
             let region = table.regions()[0].name().full.clone();
@@ -431,7 +431,7 @@ fn a_state_is_set_only_in_place_of_the_one_that_is_meant() {
     let killed = mail.killed();
     std::thread::sleep(std::time::Duration::from_millis(50));
     assert_eq!((mail.state(), killed.state()), (IndexState::Repairing, IndexState::Repairing));
-    // A new table of the same name has the same state, and is not meant.
+    // A new table with the same name has the same state, and is not meant.
     mail.alter(|table| table.attribute(INDEXES_ATTRIBUTE, "1 ")).unwrap();
     assert!(!set(&IndexState::Repairing, &IndexState::Ready));
     mail.alter(|table| table.attribute(INDEXES_ATTRIBUTE, format!("1 {INDEXES}"))).unwrap();
@@ -444,7 +444,7 @@ fn an_alteration_that_may_change_documents_has_the_index_built_anew() {
     let mail = Mail::new();
     mail.table().mutate(&body("ann")).unwrap();
     mail.set(&IndexState::Ready);
-    // Of what no field reads.
+    // In columns that no field reads.
     let family = |name: &'static str| FamilyDescriptor::new(name).unwrap();
     mail.alter(|table| table.family(family("x").versions(9))).unwrap();
     mail.alter(|table| table.family(family("y"))).unwrap();
@@ -543,7 +543,7 @@ fn splits_and_merges_keep_the_queue() {
     assert_eq!(mail.state(), IndexState::Ready);
 }
 
-/// Returns a directory with HFiles that hold rows of the table.
+/// Returns a directory with HFiles that hold table rows.
 fn hfiles(rows: impl Iterator<Item = String>) -> tempfile::TempDir {
     let mail = Mail::with("by [sender]");
     let rows =
@@ -572,14 +572,14 @@ fn the_rows_of_a_load_are_queued() {
         match state {
             IndexState::Off(_) => assert_eq!(mail.queued(), "", "it is of no use"),
             _ => {
-                // A document that was written of the row before the load is not right.
+                // A document that was written for the row before the load is not right.
                 mail.take(&before);
                 assert_eq!(mail.killed().queued(), "ann bob zoe");
                 assert_eq!(mail.drain(), "ann bob zoe");
             }
         }
     }
-    // A repair that began before the load may have missed its rows.
+    // A repair that began before the load may have missed the loaded rows.
     mail.store.request_index_repair(&name("mail"), "text").unwrap();
     let entries = mail.entries();
     load();
@@ -645,7 +645,7 @@ fn flushes_and_compactions_do_not_change_rows_that_are_indexed() {
     let at = |at| Timestamp::from_millis(at).unwrap();
     let version =
         |millis, value: &str| Put::new("ann").unwrap().add_at("d", "b", at(millis), value).unwrap();
-    // Four versions, of which three are kept: the oldest would show again.
+    // Four versions, of which three are retained: the oldest would show again.
     for millis in 1..=4 {
         table.mutate(&version(millis, &format!("v{millis}")).into()).unwrap();
     }

@@ -1,6 +1,6 @@
-//! The law of queues under random histories: where a full-text index is ready, every row that is
-//! not in its queue shows the values of its document. The documents are kept by this test, as a
-//! worker does that reads at one time and writes at a later one.
+//! The queue law under random histories: where a full-text index is ready, every row that is not in
+//! its queue shows the values in its document. This test keeps the documents, as a worker does that
+//! reads at one time and writes at a later one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -129,7 +129,7 @@ type Documents = BTreeMap<Bytes, Values>;
 struct Work {
     read: SearchRead,
     queue: Vec<(Bytes, Timestamp)>,
-    /// The documents of the rows in the queue, or of all rows.
+    /// The documents for the rows in the queue, or for all rows.
     documents: Documents,
 }
 
@@ -242,7 +242,7 @@ impl History {
             Step::Truncate => {
                 self.store.disable_table(base.name()).unwrap();
                 self.store.truncate_table(base.name(), true).unwrap();
-                // The index of an empty table is ready without documents.
+                // An empty table's index is ready without documents.
                 self.documents.clear();
             }
             Step::TruncateRegion(row) => {

@@ -1,5 +1,5 @@
-//! Snapshots hold the contents of a table at one read point, regardless of later changes to the
-//! table; clones and restored tables then change independently.
+//! Snapshots hold a table's contents at one read point, regardless of later changes to the table;
+//! clones and restored tables then change independently.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn family(name: &'static str) -> FamilyDescriptor {
     FamilyDescriptor::new(name).unwrap()
 }
 
-/// Returns a store with the table, split in two, and its directory.
+/// Returns a store with the table, split in two, and the directory.
 fn store() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
@@ -45,7 +45,7 @@ fn fill(store: &Store, value: &str) {
     ["a", "b", "x", "y"].into_iter().for_each(|row| put(&table, row, value));
 }
 
-/// Returns `row=value` of every row of a table, after checking that its families hold the same.
+/// Returns `row=value` of every row in a table, after checking that the families hold the same.
 fn rows(store: &Store, table: &str) -> Vec<String> {
     let mut scanner = store.table(&named(table)).unwrap().scan(Scan::all()).unwrap();
     let rows = std::iter::from_fn(|| scanner.next().unwrap());

@@ -100,8 +100,7 @@ fn batch(store: &Store, writer: u64, number: u64) -> Vec<(Arc<Table>, Mutation)>
     batch
 }
 
-/// Returns the number of each writer's visible batch, after checking that all its cells have the
-/// same.
+/// Returns each writer's visible batch number, after checking that all its cells have the same.
 fn look_by_scans(store: &Store) -> [u64; WRITERS as usize] {
     let point = store.read_point();
     let mut seen: [Vec<u64>; WRITERS as usize] = Default::default();

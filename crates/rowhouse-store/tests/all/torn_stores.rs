@@ -1,5 +1,5 @@
-//! Directories whose log is of an earlier moment than their files: the rows of a table and the
-//! entries of its unique index would disagree, and a duplicate would be taken.
+//! Directories whose log comes from an earlier time than their files: a table's rows and the
+//! entries in the unique index would disagree, and a duplicate would be taken.
 
 use std::fs;
 use std::path::Path;

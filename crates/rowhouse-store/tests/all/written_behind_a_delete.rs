@@ -1,4 +1,4 @@
-//! A write after a delete is visible, even within one millisecond of a clock that is slower than
+//! A write after a delete is visible, even within one millisecond on a clock that is slower than
 //! the writers.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Random histories of one table, applied to the store and to a minimal model of HBase (`plain.rs`,
+//! Random histories on one table, applied to the store and to a minimal HBase model (`plain.rs`,
 //! `sift.rs`), with flushes, compactions and reopens in between; every read must return the same.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! A minimal model of HBase: every cell ever written in one list, and the read rules as predicates
+//! A minimal HBase model: every cell ever written in one list, and the read rules as predicates
 //! over that list. No cursors, no seeks, no caches; the only order of arrival is the sequence
 //! number.
 
@@ -9,7 +9,7 @@ use rowhouse_model::{
     Cell, CellKind, FamilyDescriptor, KeepDeletedCells, KeyBuf, Qualifiers, TimeRange, compare,
 };
 
-/// The attributes of a family that affect reads.
+/// The family attributes that affect reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Family {
     pub(crate) name: &'static str,
@@ -37,20 +37,20 @@ impl Family {
         self.ttl_millis.is_some_and(|ttl| at < now - ttl)
     }
 
-    /// Returns whether a read returns the version at this position of its column, counted from 1.
+    /// Returns true if a read returns the version at this position in the column, counted from 1.
     pub(crate) fn keeps(&self, cell: &Cell, place: u32, now: i64) -> bool {
         place <= self.versions_max
             && (place <= self.versions_min || !self.is_expired(millis(cell), now))
     }
 
-    /// Returns whether a cell still exists: an expired one does not, unless the family keeps a
+    /// Returns true if a cell still exists: an expired one does not, unless the family keeps a
     /// minimum number of versions.
     fn has(&self, cell: &Cell, now: i64) -> bool {
         self.versions_min > 0 || !self.is_expired(millis(cell), now)
     }
 }
 
-/// A request for cells of a family.
+/// A request for cells in a family.
 pub(crate) struct Ask<'a> {
     pub(crate) qualifiers: Option<&'a Qualifiers>,
     pub(crate) range: TimeRange,
@@ -58,7 +58,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) raw: bool,
     /// With a filter the caller counts the versions: versions that a hint skips do not count.
     pub(crate) filtered: bool,
-    /// Cells from which a filter's hint skipped, with its target. Cells in between are not visited.
+    /// Cells from which a filter's hint skipped, with the target. Cells in between are not visited.
     pub(crate) jumps: Vec<(Cell, KeyBuf)>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// Adds the cells of one mutation.
+    /// Adds one mutation's cells.
     pub(crate) fn write(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.writes += 1;
         self.cells.extend(cells.into_iter().map(|cell| cell.with_sequence(self.writes)));
@@ -92,12 +92,12 @@ impl Plain {
         self.cells.iter().map(|cell| cell.row().to_vec()).collect()
     }
 
-    /// Returns whether any cell of a family is stored in a row, visible or not.
+    /// Returns true if any cell of a family is stored in a row, visible or not.
     pub(crate) fn has(&self, row: &[u8], family: &Family) -> bool {
         !self.of(row, family).is_empty()
     }
 
-    /// Returns the cells that a read of one family of a row sees.
+    /// Returns the cells that a read of one family in a row sees.
     pub(crate) fn read(&self, row: &[u8], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell> {
         let cells = self.of(row, family);
         if ask.raw { raw(&cells, ask) } else { visible(&cells, family, ask, now) }
@@ -124,7 +124,7 @@ impl Plain {
         self.cells = kept;
     }
 
-    /// Returns the cells of a family in a row, in HBase's order.
+    /// Returns a family's cells in a row, in HBase's order.
     fn of(&self, row: &[u8], family: &Family) -> Vec<Cell> {
         let mine = |cell: &&Cell| cell.row() == row && cell.family() == family.name.as_bytes();
         let mut cells: Vec<Cell> = self.cells.iter().filter(mine).cloned().collect();
@@ -164,7 +164,7 @@ fn visible(cells: &[Cell], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell
     seen
 }
 
-/// Returns whether a marker affects a read of a time range: with KEEP_DELETED_CELLS only a marker
+/// Returns true if a marker affects a read of a time range: with KEEP_DELETED_CELLS only a marker
 /// inside the range does.
 fn is_minded(cell: &Cell, family: &Family, range: TimeRange) -> bool {
     cell.kind() != CellKind::Put
@@ -174,7 +174,7 @@ fn is_minded(cell: &Cell, family: &Family, range: TimeRange) -> bool {
         }
 }
 
-/// Returns whether a marker covers a put by timestamp.
+/// Returns true if a marker covers a put by timestamp.
 fn covers(marker: &Cell, put: &Cell) -> bool {
     let (at, until) = (millis(put), millis(marker));
     let same_column = marker.qualifier() == put.qualifier();
@@ -188,8 +188,8 @@ fn covers(marker: &Cell, put: &Cell) -> bool {
 }
 
 /// Returns the versions of a column after applying puts and markers one by one: a put replaces one
-/// with its timestamp and evicts the oldest of too many, and a marker removes the versions present
-/// at that time.
+/// with the same timestamp and evicts the oldest if there are too many, and a marker removes the
+/// versions present at that time.
 fn written_in_order<'a>(
     puts: &[&'a Cell],
     markers: &[&'a Cell],
@@ -198,7 +198,7 @@ fn written_in_order<'a>(
     let of_family = puts.first().is_some_and(|put| !put.qualifier().is_empty());
     let turn = |cell: &Cell| if of_family { turn(cell, markers) } else { cell.sequence() };
     let mut writes: Vec<&Cell> = puts.iter().chain(markers).copied().collect();
-    // The markers of a mutation come last.
+    // A mutation's markers come last.
     writes.sort_by_key(|cell| (turn(cell), cell.kind() != CellKind::Put, cell.sequence()));
     let mut there: Vec<&Cell> = Vec::new();
     for write in writes {
@@ -214,10 +214,10 @@ fn written_in_order<'a>(
     there
 }
 
-/// Returns the position at which a write applies to a column. HBase visits the markers of a family
-/// newest first, before any column except the one with an empty name. It applies a marker of a
-/// single version after all later-written markers of all versions that it has not yet visited:
-/// until then the version counts as present and makes others surplus.
+/// Returns the position at which a write applies to a column. HBase visits a family's markers
+/// newest first, before any column except the one with an empty name. It applies a single-version
+/// marker after all later-written all-version markers that it has not yet visited: until then the
+/// version counts as present and makes others surplus.
 fn turn(cell: &Cell, markers: &[&Cell]) -> u64 {
     let own = cell.sequence();
     if cell.kind() != CellKind::DeleteFamilyVersion {
@@ -241,7 +241,7 @@ fn raw(cells: &[Cell], ask: &Ask<'_>) -> Vec<Cell> {
     counted(asked, |_, versions| versions <= most)
 }
 
-/// Returns the cells that a compaction of all files leaves of a family of a row.
+/// Returns the cells that a compaction of all files leaves in a row's family.
 fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Vec<Cell> {
     let everything = Ask {
         qualifiers: None,
@@ -254,7 +254,7 @@ fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Ve
     if family.deleted == KeepDeletedCells::False {
         return visible(cells, family, &everything, now);
     }
-    // Markers are kept, and with them the cells they cover, unless the markers have expired.
+    // Markers are retained, and with them the cells they cover, unless the markers have expired.
     let spent = |marker: &Cell| {
         family.deleted == KeepDeletedCells::Ttl && family.is_expired(millis(marker), now)
     };
@@ -268,7 +268,7 @@ fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Ve
         _ => !spent(cell) && millis(cell) >= earliest_put,
     });
     counted(stays, |cell, versions| {
-        // Family markers lie among the cells of the column with an empty name and affect other
+        // Family markers lie among the cells in the column with an empty name and affect other
         // columns too. HBase drops them after surplus versions of that column.
         let is_of_family =
             matches!(cell.kind(), CellKind::DeleteFamily | CellKind::DeleteFamilyVersion);
@@ -276,7 +276,7 @@ fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Ve
     })
 }
 
-/// Returns the cells that `keeps` accepts; its argument is the number of puts of the column so far.
+/// Returns the cells that `keeps` accepts; the argument is the number of puts in the column so far.
 /// A repeated put or marker does not count.
 fn counted<'a>(
     cells: impl Iterator<Item = &'a Cell>,
@@ -304,7 +304,7 @@ fn counted<'a>(
     kept
 }
 
-/// Returns, of puts of one column, newest first, the last written at each timestamp.
+/// Returns, from puts in one column, newest first, the last written at each timestamp.
 fn newest_of_each_time<'a>(puts: impl Iterator<Item = &'a Cell>) -> Vec<&'a Cell> {
     let mut versions: Vec<&Cell> = puts.collect();
     versions.dedup_by_key(|put| put.timestamp());

@@ -30,7 +30,7 @@ pub(crate) struct Run {
     store: Option<Store>,
     plain: Plain,
     families: Vec<Family>,
-    /// Whether a file is removed when all its cells have expired.
+    /// True if a file is removed when all its cells have expired.
     vanishes: bool,
     /// Whether cells that only a raw read shows may be missing: dropped by a flush, by a minor
     /// compaction, or with a file.
@@ -52,7 +52,7 @@ impl Run {
         let vanishes = |family: &Family| family.ttl_millis.is_some() && family.versions_min == 0;
         run.vanishes = run.families.iter().any(vanishes);
         run.dropped = run.vanishes;
-        // Timestamps used by steps have not outlived a TTL of three seconds.
+        // Timestamps used by steps have not outlived a three-second TTL.
         run.clock.0.store(2_000, Ordering::Relaxed);
         run.open();
         let mut descriptor = TableDescriptor::new(name());
@@ -65,7 +65,7 @@ impl Run {
 
     fn open(&mut self) {
         self.store = None;
-        // Only the compactions of the history run: one of all files drops markers, which affects
+        // Only the compactions in the history run: one of all files drops markers, which affects
         // later reads.
         let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
         let settings = Settings { compaction, ..Settings::default() };
@@ -286,7 +286,7 @@ impl Run {
             let mine = rows.iter().filter(mine).cloned();
             let now = self.now();
             let rows = sift::scan(&self.plain, &self.families, mine, scan, &mut filter, now);
-            // A filter that is done ends the scan if its region returned no row.
+            // A filter that is done ends the scan if the region returned no row.
             if rows.is_empty() && filter.as_mut().is_some_and(FilterRun::is_done) {
                 break;
             }

@@ -57,7 +57,7 @@ pub(crate) fn scan(
             gone_to.extend(sifted.gone_to.map(|to| (family.name, to)));
             sifted.cells
         };
-        // A filter that rejects a row by its key is still called with its cells.
+        // A filter that rejects a row by the key is still called with the row's cells.
         let cells = seen.iter().flat_map(|family| read(family, filter)).collect();
         let cells = if by_key { None } else { whole(cells, filter) };
         if let Some(mut cells) = cells {
@@ -83,7 +83,7 @@ fn whole(mut cells: Vec<Cell>, filter: &mut Option<FilterRun>) -> Option<Vec<Cel
         if filter.needs_whole_row() {
             cells.retain(|cell| filter.keeps(&cell.view()));
         }
-        // The filter is not asked about a row without remaining cells.
+        // The filter is not called for a row without remaining cells.
         if !cells.is_empty() && filter.filters_row() {
             return None;
         }
@@ -104,7 +104,7 @@ fn ask<'a>(scan: &'a Scan, family: &Family) -> Ask<'a> {
     }
 }
 
-/// The result of filter and limits for a family of a row.
+/// The result of filter and limits for a family in a row.
 struct Sifted {
     /// The accepted cells.
     cells: Vec<Cell>,
@@ -143,8 +143,9 @@ fn sifted(
         }
         let mut value = KeptValue::Whole;
         let mut row_done = false;
-        // Family markers lie among the cells of the column with an empty name, so HBase continues
-        // with its older versions and calls the filter for them unless columns were named.
+        // Family markers lie among the cells in the column with an empty name, so HBase continues
+        // with that column's older versions and calls the filter for them unless columns were
+        // named.
         let can_end = named || !cell.qualifier().is_empty();
         if let Some(filter) = filter.as_mut() {
             if filter.is_done() {

@@ -1,4 +1,4 @@
-//! The operations on a table and the reads of it, drawn from small alphabets so that they collide.
+//! The operations and reads on a table, drawn from small alphabets so that they collide.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use rowhouse_model::{
     FilterRange, FuzzyKey, ListOperator, RowRange, Scan, TimeRange, Timestamp,
 };
 
-/// The names of the two families of every table.
+/// The names of every table's two families.
 pub(crate) const FAMILIES: [&str; 2] = ["f", "g"];
-/// Rows that are prefixes of each other, around the boundary of two regions.
+/// Rows that are prefixes of each other, around the boundary between two regions.
 pub(crate) const ROWS: [&str; 5] = ["a", "a\0", "ab", "b", "ba"];
-/// The first row of the second region.
+/// The second region's first row.
 pub(crate) const SPLIT: &str = "b";
 /// The column with an empty name sorts together with the family's markers.
 pub(crate) const QUALIFIERS: [&str; 4] = ["", "n", "x", "xy"];
@@ -70,7 +70,7 @@ pub(crate) struct Read {
     pub(crate) get: Option<usize>,
 }
 
-/// Family declarations. With a TTL, timestamps of steps expire as the clock moves.
+/// Family declarations. With a TTL, timestamps in steps expire as the clock moves.
 pub(crate) fn families() -> impl Strategy<Value = [FamilyDescriptor; 2]> {
     let one = |name: &'static str| {
         let versions = prop::sample::select(vec!["1", "2", "3", "50"]);
@@ -183,8 +183,8 @@ fn read() -> impl Strategy<Value = Read> {
                 scan.limit = None;
             }
             if scan.filter.as_deref().is_some_and(is_fuzzy_in_a_list) {
-                // HBase never answers this in reverse; the handling of the rows between by other
-                // filters of the list is our own.
+                // HBase never answers this in reverse; how other filters in the list handle the
+                // rows between is our own.
                 scan.reversed = false;
             }
             if scan.filter.as_deref().is_some_and(ends_at_a_row) {
@@ -207,9 +207,9 @@ fn is_fuzzy_in_a_list(filter: &Filter) -> bool {
     }
 }
 
-/// Returns whether a row without visible cells may end the scan, or one family for the rest of it.
-/// Whether such a row is visited depends on whether its file is opened, and so on the requested
-/// times and on expiry, in HBase too.
+/// Returns true if a row without visible cells may end the scan, or one family for the rest of it.
+/// Whether such a row is visited depends on whether the row's file is opened, and so on the
+/// requested times and on expiry, in HBase too.
 pub(crate) fn ends_at_a_row(filter: &Filter) -> bool {
     match filter {
         Filter::WhileMatch(_) | Filter::ColumnCountGet(_) => true,
@@ -219,7 +219,7 @@ pub(crate) fn ends_at_a_row(filter: &Filter) -> bool {
     }
 }
 
-/// Filters with every kind of match code. The tests of `rowhouse-format` compare each filter's
+/// Filters with every kind of match code. The tests in `rowhouse-format` compare each filter's
 /// decisions with HBase.
 fn filter() -> impl Strategy<Value = Filter> {
     let binary = |operator, value: &'static str| Comparison {

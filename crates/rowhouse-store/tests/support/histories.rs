@@ -1,4 +1,4 @@
-//! Random histories of a table with indexes: the steps, and a store that takes them.
+//! Random histories on a table with indexes: the steps, and a store that takes them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,13 +36,13 @@ pub(crate) struct Declared {
 #[derive(Clone, Copy)]
 pub(crate) struct Values {
     pub(crate) count: u8,
-    /// Returns a value, by its number, of a column with this qualifier.
+    /// Returns a value, by number, for a column with this qualifier.
     pub(crate) of: fn(&[u8], u8) -> Vec<u8>,
 }
 
-/// The upkeep of the indexes of a history.
+/// Maintains the indexes in a history.
 pub(crate) trait Upkeep {
-    /// Something taken at a read point. It is kept until it can no longer be read.
+    /// Something taken at a read point. It is held until it can no longer be read.
     type Point;
 
     /// The store was opened.
@@ -210,7 +210,7 @@ pub(crate) fn step(values: Values) -> impl Strategy<Value = Step> {
 }
 
 impl Step {
-    /// Returns the step with other keys of the rows that it writes.
+    /// Returns the step with other keys for the rows that it writes.
     fn with_rows(&self, key: impl Fn(&[u8]) -> Bytes) -> Self {
         let all = |them: &[Mutation]| them.iter().map(|it| with_row(it, key(it.row()))).collect();
         match self {
@@ -226,7 +226,7 @@ impl Step {
     }
 }
 
-/// Returns a mutation of another row.
+/// Returns a mutation for another row.
 fn with_row(mutation: &Mutation, row: Bytes) -> Mutation {
     let cells = mutation.cells().iter().map(|cell| {
         let key = Key { row: &row, ..cell.key() };
@@ -281,7 +281,7 @@ fn temporary() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// Returns a copy of the files of a store that is open, as a kill at this moment leaves them.
+/// Returns a copy of an open store's files, as a kill at this point leaves them.
 pub(crate) fn copy_of_store(dir: &Path) -> tempfile::TempDir {
     let manifest = || fs::read(dir.join("MANIFEST")).unwrap();
     // The copy takes time: a compaction that ends meanwhile replaces files.
@@ -334,7 +334,7 @@ fn descriptor(declared: &Declared, keep: Option<&str>) -> TableDescriptor {
         .attribute(INDEXES_ATTRIBUTE, declared.indexes.clone())
 }
 
-/// A table `t` with indexes, and its store.
+/// A table `t` with indexes, and the store.
 pub(crate) struct History<U: Upkeep> {
     declared: Declared,
     dir: tempfile::TempDir,
@@ -345,7 +345,7 @@ pub(crate) struct History<U: Upkeep> {
 }
 
 impl<U: Upkeep> History<U> {
-    /// Begins with an empty table. `keep` is an attribute of its first family, or
+    /// Begins with an empty table. `keep` is an attribute on the first family, or
     /// [`MINOR_COMPACTIONS`].
     pub(crate) fn new(declared: Declared, keep: Option<&str>, upkeep: U) -> Self {
         let table = descriptor(&declared, keep);
@@ -376,7 +376,7 @@ impl<U: Upkeep> History<U> {
         }
     }
 
-    /// Opens what the directory holds now, as after the end of the process.
+    /// Opens what the directory holds now, as after the process ended.
     fn kill(&mut self) {
         self.store().set_compactions(false);
         let copy = copy_of_store(self.dir.path());
@@ -385,7 +385,7 @@ impl<U: Upkeep> History<U> {
         self.open();
     }
 
-    /// Flips a bit in a file of an index, if a check notices that, and reads all indexes.
+    /// Flips a bit in an index file, if a check notices that, and reads all indexes.
     fn damage(&mut self, file: usize, at: usize) {
         // A snapshot of the table may name files that a promotion has given to a copy.
         if !self.store().snapshots().is_empty() || self.store().table(&name("u")).is_ok() {
@@ -430,12 +430,12 @@ impl<U: Upkeep> History<U> {
         self.store().table(&name("t")).unwrap()
     }
 
-    /// Whether the table has the key of its copy.
+    /// Whether the table has the copy's key.
     pub(crate) fn is_promoted(&self) -> bool {
         self.table().descriptor().attributes[KEY_ATTRIBUTE.as_bytes()] != *KEY.as_bytes()
     }
 
-    /// Promotes the copy, if the table declares one and all of its rows fit the template.
+    /// Promotes the copy, if the table declares one and all its rows fit the template.
     fn promote(&mut self) {
         self.settle();
         let table = self.table();
@@ -624,7 +624,7 @@ impl<U: Upkeep> History<U> {
     }
 }
 
-/// Waits until the store has built the indexes of all tables for which `is_waited_for` holds.
+/// Waits until the store has built the indexes on all tables for which `is_waited_for` holds.
 pub(crate) fn wait_for_indexes(store: &Store, is_waited_for: impl Fn(&Table) -> bool) {
     let is_ready = |table: &Arc<Table>| {
         let is_index = table.name().qualifier().contains('.') && is_waited_for(table);
@@ -645,7 +645,7 @@ pub(crate) fn rows(table: &Arc<Table>, point: &Arc<ReadPoint>) -> Vec<Row> {
     std::iter::from_fn(|| scanner.next().unwrap()).collect()
 }
 
-/// Returns all versions of a table's rows, each row as text under its key.
+/// Returns all versions of a table's rows, each row as text under the row key.
 pub(crate) fn versions(table: &Arc<Table>, point: &Arc<ReadPoint>) -> BTreeMap<Bytes, String> {
     let scan = Scan { versions: u32::MAX, ..Scan::all() };
     let mut scanner = table.scan_at(scan, point).unwrap();

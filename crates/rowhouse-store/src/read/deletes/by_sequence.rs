@@ -1,6 +1,6 @@
-//! Deletes that cover by order of writing, as HBase's `NewVersionBehaviorTracker`: a marker covers
-//! older writes and spares newer ones, at any timestamp. A version that was surplus at the
-//! time of a delete stays hidden, although the delete makes room.
+//! Deletes that cover by write order, as HBase's `NewVersionBehaviorTracker`: a marker covers older
+//! writes and spares newer ones, at any timestamp. A version that was surplus when a delete was
+//! written stays hidden, although the delete makes room.
 //!
 //! Cells without a sequence all have 0: among them a marker covers as it would by time.
 
@@ -10,18 +10,18 @@ use rowhouse_model::CellKind;
 
 use super::{Cover, Marker};
 
-/// The markers of a row and of the current column.
+/// The markers in a row and in the current column.
 pub(crate) struct SequenceDeletes {
     versions_max: usize,
     family: Eras,
-    /// The eras of the family split further by markers of the column.
+    /// The family's eras, split further by the column's markers.
     column: Eras,
-    /// Timestamp and sequence of the last put of the column.
+    /// Timestamp and sequence of the column's last put.
     last: Option<(i64, u64)>,
 }
 
-/// Eras by the sequence of the marker that ends them. A cell belongs to the first era that ends at
-/// or after its sequence.
+/// Eras by their end marker's sequence. A cell belongs to the first era that ends at or after the
+/// cell's sequence.
 type Eras = BTreeMap<u64, Era>;
 
 /// The interval between two markers that each cover all versions up to a timestamp.
@@ -31,8 +31,8 @@ struct Era {
     end: Option<Marker>,
     /// The version markers in it, by timestamp and sequence.
     versions: BTreeMap<(i64, u64), Marker>,
-    /// Sequences of the puts that were visible when each version marker was written, by the
-    /// marker's sequence, and of those at the end of the era.
+    /// Sequences of puts that were visible when each version marker was written, by the marker's
+    /// sequence, and when the era ended.
     seen: BTreeMap<u64, BTreeSet<u64>>,
 }
 

@@ -6,16 +6,16 @@ use rowhouse_model::CellKind;
 
 use super::Marker;
 
-/// The markers of a row and of the current column.
+/// The markers in a row and in the current column.
 #[derive(Default)]
 pub(crate) struct TimestampDeletes {
-    /// The newest marker that covers the whole family up to its timestamp.
+    /// The newest marker that covers the whole family up to the marker's timestamp.
     family: Option<Marker>,
     /// Markers that cover the whole family at their timestamp. Every column searches them again.
     family_versions: BTreeMap<i64, Marker>,
-    /// The newest marker that covers the column up to its timestamp.
+    /// The newest marker that covers the column up to the marker's timestamp.
     column: Option<Marker>,
-    /// The last marker of one version of the column. Cells come newest first, so earlier markers
+    /// The last marker on one version of the column. Cells come newest first, so earlier markers
     /// are no longer needed.
     column_version: Option<Marker>,
 }
@@ -45,7 +45,7 @@ impl TimestampDeletes {
             }
             CellKind::DeleteColumn => keep_newer(&mut self.column, marker),
             CellKind::DeleteVersion => {
-                // Of several markers at one timestamp the first is kept, as above.
+                // Among several markers at one timestamp the first is retained, as above.
                 let again = self.column_version.filter(|last| last.timestamp == marker.timestamp);
                 self.column_version = again.or(Some(marker));
             }

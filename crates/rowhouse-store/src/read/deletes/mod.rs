@@ -29,7 +29,7 @@ pub(super) enum Cover {
 
 /// The markers seen in a row.
 pub(super) enum Deletes {
-    /// Each marker covers by timestamp, regardless of the order of writing.
+    /// Each marker covers by timestamp, regardless of the write order.
     TimestampDeletes(TimestampDeletes),
     /// Each marker covers writes before it: NEW_VERSION_BEHAVIOR.
     SequenceDeletes(Box<SequenceDeletes>),
@@ -63,7 +63,7 @@ impl Deletes {
         }
     }
 
-    /// Whether no marker seen so far covers the first put of any column; `false` is not certain.
+    /// Whether no marker seen so far covers the first put in any column; `false` is not certain.
     pub(super) fn cover_no_first_put(&self) -> bool {
         match self {
             Self::TimestampDeletes(deletes) => deletes.has_none_of_family(),
@@ -95,12 +95,12 @@ impl Marker {
         Self { kind: cell.kind(), timestamp: cell.key.timestamp, sequence: cell.sequence }
     }
 
-    /// Whether it covers every column of its family.
+    /// Whether it covers every column in the family.
     pub(super) fn is_of_family(&self) -> bool {
         matches!(self.kind, CellKind::DeleteFamily | CellKind::DeleteFamilyVersion)
     }
 
-    /// Whether it covers every timestamp up to its own, rather than only its own.
+    /// Whether it covers every timestamp up to the marker's own, rather than only that one.
     pub(crate) fn covers_older(&self) -> bool {
         matches!(self.kind, CellKind::DeleteColumn | CellKind::DeleteFamily)
     }

@@ -26,7 +26,7 @@ impl Merge {
         self.sources.iter().filter_map(Source::memstore)
     }
 
-    /// Whether its cells are counted. It then keeps its sources.
+    /// True if the source's cells are counted. The merge then keeps the sources.
     pub(in crate::read) fn is_traced(&self) -> bool {
         matches!(self.sources.first(), Some(Source::Traced(_)))
     }
@@ -36,8 +36,8 @@ impl Merge {
         self.sequence_max
     }
 
-    /// Releases flushed memstores and continues in their file. Of memstores flushed together, each
-    /// that has cells up to the merge's sequence must be among its sources.
+    /// Releases flushed memstores and continues in their file. When memstores were flushed
+    /// together, each that has cells up to the merge's sequence must be among the merge's sources.
     pub(in crate::read) fn follow_flush(
         &mut self,
         flushed: &Arc<FlushResult>,
@@ -53,7 +53,7 @@ impl Merge {
         Ok(())
     }
 
-    /// As [`Merge::follow_flush`], for a reverse merge that has read nothing of its current row.
+    /// As [`Merge::follow_flush`], for a reverse merge that has read nothing from the current row.
     pub(in crate::read) fn follow_flush_backward(
         &mut self,
         flushed: &Arc<FlushResult>,
@@ -73,7 +73,7 @@ impl Merge {
         }
     }
 
-    /// Removes the memstores that were flushed together; returns the index of the first and their
+    /// Removes the memstores that were flushed together; returns the first one's index and their
     /// cursors.
     fn take_flushed(&mut self, flushed: &Arc<FlushResult>) -> (usize, Vec<Source>) {
         let is_flushed = |source: &Source| {

@@ -1,4 +1,4 @@
-//! Skipping runs of delete markers in a merge of many sources.
+//! Skipping delete marker runs in a merge over many sources.
 
 use rowhouse_format::hfile::OwnedKey;
 use rowhouse_model::{CellKind, Key, Result, equal_bytes};
@@ -7,10 +7,10 @@ use super::{Merge, Source, skip_unseen};
 use crate::cells::Cells;
 
 impl Source {
-    /// Returns the end of the marker run at the source's position, if known at once. Before that
-    /// end the source has only column and version markers, none of which covers a cell at or after
-    /// the end in this source. If the end is in the current cell's column, only version markers
-    /// precede it.
+    /// Returns where the marker run at the source's position ends, if known at once. Before that
+    /// end the source has only column and version markers, and none covers a cell at or after the
+    /// end in this source. If the end is in the current cell's column, only version markers precede
+    /// it.
     fn run_end(&self) -> Result<Option<OwnedKey>> {
         match self {
             Self::Memory(cursor) => Ok(cursor.run_end()),
@@ -20,7 +20,7 @@ impl Source {
         }
     }
 
-    /// As [`Cells::skip_markers`], but skips no marker that may cover `bound`, a cell of another
+    /// As [`Cells::skip_markers`], but skips no marker that may cover `bound`, a cell from another
     /// source.
     fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         match self {
@@ -38,14 +38,14 @@ impl Merge {
         Ok(self.pass_runs()? || self.pass_markers_of_first()?)
     }
 
-    /// Skips the runs at whose positions all sources are known to be, up to the first end of a run
-    /// or the first other cell.
+    /// Skips the runs at whose positions all sources are known to be, up to the first run end or
+    /// the first other cell.
     fn pass_runs(&mut self) -> Result<bool> {
         let Some(here) = self.cell().map(|cell| cell.key) else { return Ok(false) };
         let Some((end, only_versions)) = self.first_run_end()? else { return Ok(false) };
         let end = end.view();
         let place = if !equal_bytes(end.qualifier, here.qualifier) {
-            // Markers of any source may cover cells of this column.
+            // Markers from any source may cover cells in this column.
             Key::column_start(end.row, end.family, end.qualifier)
         } else if only_versions {
             // Or cells at this timestamp.
@@ -61,7 +61,7 @@ impl Merge {
     }
 
     /// Returns the first key at which a source's run ends or at which a source is in no known run,
-    /// and whether only version markers of one column precede that key. `None` if that key is the
+    /// and whether only version markers in one column precede that key. `None` if that key is the
     /// current cell.
     fn first_run_end(&self) -> Result<Option<(OwnedKey, bool)>> {
         let mut first: Option<OwnedKey> = None;
@@ -87,7 +87,7 @@ impl Merge {
         Ok(first.map(|first| (first, only_versions)))
     }
 
-    /// Skips markers of the first source, up to the current cell of the next.
+    /// Skips markers in the first source, up to the next source's current cell.
     fn pass_markers_of_first(&mut self) -> Result<bool> {
         let Some((&first, others)) = self.order.split_first() else { return Ok(false) };
         let next = others.first().map(|&next| self.sources.get_disjoint_mut([first, next]));
@@ -154,7 +154,7 @@ mod tests {
         (store, table)
     }
 
-    /// Merges all cells of the row.
+    /// Merges all the row's cells.
     fn merge(table: &Table) -> Merge {
         let super_version = table.regions()[0].families()[0].super_version();
         let start = Key::row_start(b"row");
@@ -175,13 +175,13 @@ mod tests {
         let (_store, of_columns) = table(|_| false);
         let mut of_columns = merge(&of_columns);
         assert!(of_columns.skip_markers().unwrap());
-        // The last markers of the sources may be part of longer runs.
+        // The sources' last markers may be part of longer runs.
         let last = place(&of_columns);
         assert!(last.0.as_str() >= "897", "{last:?}");
         let (_store, of_versions) = table(|_| true);
         let mut of_versions = merge(&of_versions);
         assert!(of_versions.skip_markers().unwrap());
-        // The oldest marker of each source is the last of its run.
+        // Each source's oldest marker is the last in its run.
         assert_eq!(place(&of_versions), ("z".to_owned(), 4));
     }
 

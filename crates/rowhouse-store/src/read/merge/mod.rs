@@ -1,4 +1,4 @@
-//! The k-way merge of memstores and files.
+//! The k-way merge over memstores and files.
 
 mod flushed;
 mod markers;
@@ -19,9 +19,10 @@ use crate::store_file::{FileCursor, FileTrace, StoreFile};
 pub(crate) enum Source {
     Memory(MemstoreCursor),
     File(FileCursor),
-    /// A file that begins after the merge's start: opened when the merge reaches its first row.
+    /// A file that begins after the merge's start: opened when the merge reaches the file's first
+    /// row.
     Waiting(Arc<StoreFile>, Caching),
-    /// One of the others, whose cells are counted.
+    /// A source of another kind, whose cells are counted.
     Traced(Box<TracedSource>),
 }
 
@@ -37,7 +38,7 @@ impl Source {
         }
     }
 
-    /// Returns the first row of a file that is not opened yet.
+    /// Returns the first row in a file that is not opened yet.
     fn waits_for(&self) -> Option<&[u8]> {
         match self {
             Self::Waiting(file, _) => Some(file.first_row()),
@@ -46,7 +47,7 @@ impl Source {
         }
     }
 
-    /// Opens a file that is not opened yet, at `key` or at its first cell.
+    /// Opens a file that is not opened yet, at `key` or at the first cell.
     fn open(&mut self, key: Option<&Key<'_>>, trace: Option<&Arc<FileTrace>>) -> Result<()> {
         match self {
             Self::Waiting(file, caching) => {
@@ -78,7 +79,7 @@ impl Source {
         }
     }
 
-    /// Moves to the first cell of the last row before `row`, or of the last row if it is `None`;
+    /// Moves to the first cell in the last row before `row`, or in the last row if it is `None`;
     /// after the last cell if there is no such row.
     fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
         match self {
@@ -129,7 +130,7 @@ impl Cells for Source {
         }
     }
 
-    /// Always copies cells of a memstore: a result must not keep a flushed memstore alive.
+    /// Always copies memstore cells: a result must not keep a flushed memstore alive.
     #[inline]
     fn push_to(&self, row: &mut RowBuilder, copied: bool) {
         match self {
@@ -141,7 +142,7 @@ impl Cells for Source {
     }
 }
 
-/// A merge of all sources in cell order, up to a sequence.
+/// A merge over all sources in cell order, up to a sequence.
 pub(crate) struct Merge {
     sources: Vec<Source>,
     /// The sources not at their end, sorted by their current cells. After an advance the source
@@ -187,15 +188,15 @@ impl Merge {
         Self { order, sources, waiting: Vec::new(), sequence_max }
     }
 
-    /// Moves to the first cell of the last row before `row`, or of the last row if it is `None`;
+    /// Moves to the first cell in the last row before `row`, or in the last row if it is `None`;
     /// after the last cell if there is no such row. Only for a reverse merge.
     pub(super) fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
         let mut before: Option<Vec<u8>> = row.map(<[u8]>::to_vec);
         loop {
             let before_row = before.as_deref();
             for source in &mut self.sources {
-                // A source already before the row got there from a row at or after it, so its
-                // position is the right one.
+                // A source already before the row got there from a row at or after it, so the
+                // position is right.
                 let is_there = source
                     .cell()
                     .is_some_and(|cell| before_row.is_some_and(|row| cell.key.row < row));
@@ -224,15 +225,14 @@ impl Merge {
             if !self.order.is_empty() {
                 return Ok(());
             }
-            // Every cell of the row is newer than the read point.
+            // Every cell in the row is newer than the read point.
             before = Some(last);
         }
     }
 
-    /// Returns the cursor of the only file that has cells left, if none of its cells is newer than
-    /// the read point. The caller may move the cursor directly and then calls [`Merge::settle`].
-    /// Most reads are served by one file, and checking that at every cell would be half of their
-    /// work.
+    /// Returns the cursor of the only file that has cells left, if no cell in it is newer than the
+    /// read point. The caller may move the cursor directly and then calls [`Merge::settle`]. Most
+    /// reads are served by one file, and checking that at every cell would be half their work.
     #[inline]
     pub(super) fn only_file(&mut self) -> Option<&mut FileCursor> {
         let &[only] = &self.order[..] else { return None };
@@ -242,7 +242,7 @@ impl Merge {
         }
     }
 
-    /// Updates the merge after its only file was moved, at most to the next row.
+    /// Updates the merge after the only file was moved, at most to the next row.
     #[inline]
     pub(super) fn settle(&mut self) -> Result<()> {
         if self.cell().is_none() {
@@ -271,7 +271,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Opens the files that may have cells at `key` or in its row, without sorting them in.
+    /// Opens the files that may have cells at `key` or in that row, without sorting them in.
     fn admit_up_to(&mut self, key: &Key<'_>) -> Result<()> {
         while let Some(&next) = self.waiting.last() {
             if self.sources[next].waits_for().is_some_and(|first| key.row < first) {
@@ -283,7 +283,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Opens a file at `key`, or at its first cell.
+    /// Opens a file at `key`, or at the first cell.
     fn admit_source(&mut self, at: usize, key: Option<&Key<'_>>) -> Result<()> {
         let source = &mut self.sources[at];
         source.open(key, None)?;
@@ -292,7 +292,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Sorts the sources of `order` and removes those at their end.
+    /// Sorts the sources in `order` and removes the ones at their end.
     fn sort(&mut self) {
         let Self { sources, order, .. } = self;
         order.retain(|&at| sources[at].cell().is_some());
@@ -303,7 +303,7 @@ impl Merge {
         });
     }
 
-    /// Moves the first source to the position of its cell among the others, which are sorted.
+    /// Moves the first source to the position its cell has among the others, which are sorted.
     #[inline]
     fn move_back(&mut self) {
         let Self { sources, order, .. } = self;
@@ -323,8 +323,8 @@ impl Merge {
 }
 
 impl Cells for Merge {
-    // Called for every row of a scan. Without the attribute the compiler emits a call, which costs
-    // 3 % of a full scan.
+    // Called for every row in a scan. Without the attribute the compiler emits a call, which costs
+    // 3 % in a full scan.
     #[inline(always)]
     fn cell(&self) -> Option<CellRef<'_>> {
         self.sources[*self.order.first()?].cell()
@@ -370,7 +370,7 @@ impl Cells for Merge {
 }
 
 /// Skips cells newer than the reader's sequence; returns `false` if no cell is left.
-// Called for every cell of a merge.
+// Called for every cell in a merge.
 #[inline(always)]
 pub(super) fn skip_unseen(source: &mut Source, sequence_max: u64) -> Result<bool> {
     loop {
@@ -413,7 +413,7 @@ mod tests {
         Merge::new(sources.collect(), sequence_max).unwrap()
     }
 
-    /// Creates a table of family `f` with one file per list of rows.
+    /// Creates a table with family `f` and one file per row list.
     fn table_of_files(family: FamilyDescriptor, files: &[&str]) -> (Store, Arc<Table>) {
         let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
         let settings = Settings { compaction, ..Settings::default() };
@@ -436,7 +436,7 @@ mod tests {
         table.regions()[0].families()[0].super_version().files.clone()
     }
 
-    /// Returns up to `rows` first rows of a range.
+    /// Returns up to `rows` first rows in a range.
     fn scan(table: &Arc<Table>, range: RowRange, rows: usize) -> String {
         let mut scanner = table.scan(Scan::new(range)).unwrap();
         let mut row = || Some(String::from_utf8_lossy(scanner.next().unwrap()?.key()).into_owned());
@@ -446,7 +446,7 @@ mod tests {
     #[test]
     fn files_are_opened_when_their_rows_come() {
         let family = FamilyDescriptor::new("f").unwrap();
-        // The last file has a row between those of the first.
+        // The last file has a row between the first file's rows.
         let (_store, table) = table_of_files(family, &["a c", "d", "e", "g", "b f"]);
         let opened = || -> String {
             let first = |file: &Arc<StoreFile>| char::from(file.first_row()[0]);

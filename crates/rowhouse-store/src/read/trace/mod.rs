@@ -56,7 +56,7 @@ pub(crate) struct FamilyTrace {
 }
 
 impl ReadTrace {
-    /// Returns the trace of the calls of a table.
+    /// Returns the trace of a table's calls.
     pub(crate) fn table(&self, name: &TableName) -> Arc<TableTrace> {
         Arc::clone(self.tables.lock().entry(name.clone()).or_default())
     }
@@ -80,7 +80,7 @@ impl ReadTrace {
         Some(region.family(family.name()))
     }
 
-    /// Adds the row of a get, which may be empty, of a region with these families.
+    /// Adds a get's row, which may be empty, in a region with these families.
     pub(super) fn add_get(&self, families: &[Arc<FamilyStore>], row: &Row) {
         let Some(region) = families.first().and_then(|family| self.begun(family)) else { return };
         if !row.is_empty() {
@@ -90,7 +90,7 @@ impl ReadTrace {
         }
     }
 
-    /// Returns the trace of the region of a family, if it has begun.
+    /// Returns the trace of a family's region, if it has begun.
     pub(super) fn begun(&self, family: &FamilyStore) -> Option<Arc<RegionTrace>> {
         self.regions.lock().get(&family.region_id()).cloned()
     }
@@ -111,7 +111,7 @@ impl TableTrace {
     }
 }
 
-/// Adds the time of a call to the trace of its table when it is dropped.
+/// Adds a call's time to the table's trace when it is dropped.
 pub(crate) struct CallTimer {
     table: Arc<TableTrace>,
     begun: Instant,
@@ -133,12 +133,12 @@ impl RegionTrace {
         self.rows_read.fetch_add(rows, Ordering::Relaxed);
     }
 
-    /// Adds a row that is returned to its end.
+    /// Adds a row that is returned completely.
     pub(crate) fn add_row_returned(&self) {
         self.rows_returned.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds the cells of a row, or of a part of one, that are returned.
+    /// Adds the cells that are returned for a row, or for part of one.
     pub(crate) fn add_cells_returned(&self, row: &Row) {
         let mut cells = row.cells().peekable();
         while let Some(first) = cells.peek() {
@@ -160,7 +160,7 @@ impl RegionTrace {
 }
 
 impl FamilyTrace {
-    /// Returns a source of a memstore that adds to the trace.
+    /// Returns a memstore source that adds to the trace.
     pub(super) fn of_memory(&self, source: Source) -> Source {
         TracedSource::of_memory(source, &self.memory_cells)
     }

@@ -1,4 +1,4 @@
-//! Reports of traces.
+//! Trace reports.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -14,7 +14,7 @@ use crate::store_file::FileReads;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadReport {
-    /// The tables that were read, by name. Each index has a table of its own.
+    /// The tables that were read, by name. Each index has its own table.
     pub tables: Vec<TableReads>,
 }
 
@@ -24,15 +24,15 @@ pub struct ReadReport {
 pub struct TableReads {
     /// The table.
     pub table: TableName,
-    /// The number of gets.
+    /// How many gets there were.
     pub gets: u64,
-    /// The number of scans of regions.
+    /// How many region scans there were.
     pub scans: u64,
     /// The time that the calls took, added up; calls on several threads may overlap.
     pub elapsed: Duration,
-    /// The CPU time of these calls on their own threads.
+    /// The CPU time that these calls took on their own threads.
     pub cpu: Duration,
-    /// The regions that were read, in the order of their keys.
+    /// The regions that were read, in key order.
     pub regions: Vec<RegionReads>,
 }
 
@@ -40,11 +40,11 @@ pub struct TableReads {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RegionReads {
-    /// The rows of the region.
+    /// The region's rows.
     pub range: RowRange,
-    /// The number of rows that were read, whether they were returned or not.
+    /// How many rows were read, whether they were returned or not.
     pub rows_read: u64,
-    /// The number of rows that were returned.
+    /// How many rows were returned.
     pub rows_returned: u64,
     /// The families that were read, by name.
     pub families: Vec<FamilyReads>,
@@ -56,19 +56,18 @@ pub struct RegionReads {
 pub struct FamilyReads {
     /// The family.
     pub family: Bytes,
-    /// The number of cells, delete markers included, that were looked at in memory.
+    /// How many cells, delete markers included, were looked at in memory.
     pub memory_cells: u64,
-    /// The number of cells that were returned.
+    /// How many cells were returned.
     pub cells_returned: u64,
-    /// Bytes of the cells that were returned, with their keys.
+    /// Bytes in the cells that were returned, with their keys.
     pub bytes_returned: u64,
-    /// The files of the family, oldest first.
+    /// The family's files, oldest first.
     pub files: Vec<FileReads>,
 }
 
 impl FamilyReads {
-    /// Returns the number of cells, delete markers included, that were looked at in memory and in
-    /// files.
+    /// Returns how many cells, delete markers included, were looked at in memory and in files.
     pub fn cells_read(&self) -> u64 {
         self.memory_cells + self.files.iter().map(|file| file.cells_read).sum::<u64>()
     }
@@ -80,7 +79,7 @@ impl FamilyReads {
 pub struct ReadTotals {
     /// Gets.
     pub gets: u64,
-    /// Scans of regions.
+    /// Region scans.
     pub scans: u64,
     /// Regions in which something was read.
     pub regions: u64,
@@ -92,7 +91,7 @@ pub struct ReadTotals {
     pub cells_read: u64,
     /// Cells that were returned.
     pub cells_returned: u64,
-    /// Bytes of the cells that were returned.
+    /// Bytes in the cells that were returned.
     pub bytes_returned: u64,
     /// Files into which a read looked.
     pub files_read: u64,
@@ -102,14 +101,14 @@ pub struct ReadTotals {
     pub blocks_cached: u64,
     /// Blocks from the disk.
     pub blocks_from_disk: u64,
-    /// Bytes on disk of the blocks from the cache.
+    /// Bytes on disk for the blocks from the cache.
     pub bytes_cached: u64,
-    /// Bytes of the blocks from the disk.
+    /// Bytes in the blocks from the disk.
     pub bytes_from_disk: u64,
 }
 
 impl ReadTotals {
-    /// Returns the number of blocks from the cache and from the disk.
+    /// Returns how many blocks came from the cache and from the disk.
     pub fn blocks(&self) -> u64 {
         self.blocks_cached + self.blocks_from_disk
     }
@@ -150,7 +149,7 @@ impl AddAssign for ReadTotals {
 }
 
 impl TableReads {
-    /// Returns the sums over the regions of the table.
+    /// Returns the sums over the table's regions.
     pub fn total(&self) -> ReadTotals {
         let mut total = ReadTotals {
             gets: self.gets,
@@ -168,7 +167,7 @@ impl TableReads {
 }
 
 impl ReadReport {
-    /// Returns the sums over all tables, those of indexes included.
+    /// Returns the sums over all tables, index tables included.
     pub fn total(&self) -> ReadTotals {
         let mut total = ReadTotals::default();
         self.tables.iter().for_each(|table| total += table.total());
@@ -182,8 +181,8 @@ impl ReadReport {
 }
 
 impl ReadTrace {
-    /// Returns what the reads looked at and returned so far. The rows of a scanner count as read
-    /// when the scanner is dropped.
+    /// Returns what the reads looked at and returned so far. A scanner's rows count as read when
+    /// the scanner is dropped.
     pub fn report(&self) -> ReadReport {
         let mut regions = BTreeMap::<TableName, Vec<RegionReads>>::new();
         for region in self.regions.lock().values() {

@@ -1,4 +1,4 @@
-//! A source of a merge that counts the cells at which it stops.
+//! A merge source that counts the cells at which it stops.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,17 +13,17 @@ use crate::store_file::FileTrace;
 pub(crate) struct TracedSource {
     pub(in crate::read) source: Source,
     cells: Arc<AtomicU64>,
-    /// Of a source that is a file.
+    /// For a source that is a file.
     pub(in crate::read) file: Option<Arc<FileTrace>>,
 }
 
 impl TracedSource {
-    /// Returns a source of a memstore.
+    /// Returns a memstore source.
     pub(in crate::read) fn of_memory(source: Source, cells: &Arc<AtomicU64>) -> Source {
         Self::wrap(source, Arc::clone(cells), None)
     }
 
-    /// Returns a source of a file.
+    /// Returns a file source.
     pub(in crate::read) fn of_file(source: Source, file: &Arc<FileTrace>) -> Source {
         Self::wrap(source, Arc::clone(file.cells()), Some(Arc::clone(file)))
     }

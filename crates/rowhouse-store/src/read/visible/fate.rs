@@ -8,28 +8,28 @@ use super::Marker;
 pub(crate) enum Verdict {
     /// Include the cell.
     Include,
-    /// Include the cell and no later cell of its column.
+    /// Include the cell and no later cell in the column.
     IncludeLast,
     /// Skip the cell.
     Skip,
-    /// Skip the cell and all later cells of its column.
+    /// Skip the cell and all later cells in the column.
     NextColumn,
 }
 
 /// The reason why a cell is included in the result or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Included; with `last`, no later cell of its column is.
+    /// Included; with `last`, no later cell in the column is.
     Included { last: bool },
-    /// Older than the family's TTL, and not kept by MIN_VERSIONS.
+    /// Older than the family's TTL, and not retained by MIN_VERSIONS.
     Expired,
     /// Older than the TTL it carries itself.
     OwnExpired,
     /// A marker that affects the read.
     Marker,
-    /// A marker outside of the time range that covers nothing in it.
+    /// A marker outside the time range that covers nothing in it.
     IrrelevantMarker,
-    /// A repetition of the marker before it.
+    /// Repeats the marker before it.
     RepeatedMarker,
     /// A marker older than every put.
     ObsoleteMarker,
@@ -41,9 +41,9 @@ pub(crate) enum Fate {
     TooOld,
     /// In a column that was not requested.
     NotAsked,
-    /// Overwritten at its timestamp by a write with this sequence.
+    /// Overwritten at the same timestamp by a write with this sequence.
     Overwritten(u64),
-    /// Surplus: enough newer versions are included, and it would be the one of this number.
+    /// Surplus: enough newer versions are included, and it would be the one with this number.
     Surplus(u32),
     /// Surplus at an earlier time, and therefore hidden for good.
     SurplusAtDelete,

@@ -1,15 +1,15 @@
 //! Cell visibility: deletes, TTL, versions and time ranges. Reads and compactions use the same pure
 //! function, so that they cannot disagree. [`Visible::plain_times`] is the part of it that a read
-//! of one file needs for puts that nothing covers.
+//! from one file needs for puts that nothing covers.
 //!
-//! The rules are those of HBase 2.6's `NormalUserScanQueryMatcher`, `RawScanQueryMatcher`,
+//! The rules are the same as in HBase 2.6's `NormalUserScanQueryMatcher`, `RawScanQueryMatcher`,
 //! `MajorCompactionScanQueryMatcher` and their delete and column trackers. For a flush or a minor
 //! compaction they keep more than HBase's `MinorCompactionScanQueryMatcher`: they keep surplus
 //! versions, which the compaction filter then drops or keeps as the family says
 //! (`compact/compaction_filter.rs`). `docs/decisions/0015` says which cells are dropped when.
 //!
-//! No reader of a file from which cells were dropped reads at a sequence below that of its cells
-//! (`SuperVersion::super_version_at`), so a compaction ignores read points: all of its cells are
+//! No reader on a file from which cells were dropped reads at a sequence below the file's cells
+//! (`SuperVersion::super_version_at`), so a compaction ignores read points: all its cells are
 //! visible in sequence to every reader.
 
 mod fate;
@@ -26,15 +26,15 @@ use super::deletes::{Cover, Deletes, Marker};
 use super::own_ttl::{lives_until, own_ttl};
 use super::rules::{Purpose, Rules};
 
-/// Matches the cells of one family, row by row, in cell order.
+/// Matches one family's cells, row by row, in cell order.
 pub(crate) struct Visible<'a> {
     rules: Rules<'a>,
     deletes: Deletes,
     column: Column,
-    /// The last time in milliseconds at which every cell matched so far that has a TTL of its own,
-    /// and has not outlived it, is alive.
+    /// The last time in milliseconds at which every cell is alive that was matched so far, has its
+    /// own TTL and has not outlived it.
     own_until_millis: i64,
-    /// The newest timestamp of the markers that a read has matched so far.
+    /// The newest timestamp among the markers that a read has matched so far.
     newest_marker_millis: i64,
 }
 
@@ -45,7 +45,7 @@ struct Column {
     qualifier: Vec<u8>,
     included: u32,
     /// Timestamp and sequence of the version counted last. Further cells at the timestamp are
-    /// overwritten writes of the same version.
+    /// overwritten writes to the same version.
     last: Option<(i64, u64)>,
     /// Timestamp and kind of the last marker.
     last_marker: Option<(i64, CellKind)>,
@@ -70,14 +70,14 @@ impl<'a> Visible<'a> {
         &self.rules
     }
 
-    /// Returns the last time in milliseconds until which no cell that was matched outlives a TTL of
-    /// its own; `i64::MAX` if none has one.
+    /// Returns the last time in milliseconds until which no cell that was matched outlives its own
+    /// TTL; `i64::MAX` if none has one.
     pub(crate) fn own_until_millis(&self) -> i64 {
         self.own_until_millis
     }
 
-    /// Returns a timestamp, in milliseconds, that no marker of the rows read so far is newer than;
-    /// `i64::MIN` if there is no marker. A newer put is covered by none of them.
+    /// Returns a timestamp, in milliseconds, that no marker in the rows read so far exceeds;
+    /// `i64::MIN` if there is no marker. A newer put is covered by no marker.
     pub(crate) fn newest_marker_millis(&self) -> i64 {
         self.newest_marker_millis
     }
@@ -92,7 +92,7 @@ impl<'a> Visible<'a> {
         self.rules.advance_clock(now_millis);
     }
 
-    /// Returns the column of the cell matched last.
+    /// Returns the column that holds the cell matched last.
     pub(crate) fn qualifier(&self) -> &[u8] {
         &self.column.qualifier
     }
@@ -102,7 +102,7 @@ impl<'a> Visible<'a> {
         Visible { rules: self.rules.into_owned(), ..self }
     }
 
-    /// Returns the timestamps at which a put without tags that is the first cell of its column is
+    /// Returns the timestamps at which a put without tags that is the first cell in the column is
     /// returned, whatever else the row holds; `None` if that depends on more.
     pub(crate) fn plain_times(&self) -> Option<RangeInclusive<i64>> {
         (self.deletes.cover_no_first_put()
@@ -124,7 +124,7 @@ impl<'a> Visible<'a> {
         self.column.begun = false;
     }
 
-    /// Matches the next cell of the row. Cells above the reader's sequence must not be passed.
+    /// Matches the row's next cell. Cells above the reader's sequence must not be passed.
     pub(crate) fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
         if !self.is_in_column(cell) {
             self.enter_column(cell.key.qualifier);
@@ -132,7 +132,7 @@ impl<'a> Visible<'a> {
         self.judge_in_column(cell)
     }
 
-    /// Whether the cell is in the column of the cell matched before it, in the same row.
+    /// Whether the cell is in the same column as the cell matched before it, in the same row.
     #[inline]
     pub(crate) fn is_in_column(&self, cell: &CellRef<'_>) -> bool {
         self.column.begun && equal_bytes(&self.column.qualifier, cell.key.qualifier)
@@ -145,8 +145,8 @@ impl<'a> Visible<'a> {
         if !cell.key.qualifier.is_empty() {
             return verdict;
         }
-        // Family markers have no qualifier, so they lie in this column, after newer cells of it: it
-        // must be read to its end (HBASE-18471).
+        // Family markers have no qualifier, so they lie in this column, after newer cells in it: it
+        // must be read to the end (HBASE-18471).
         match verdict {
             Verdict::IncludeLast => Verdict::Include,
             Verdict::NextColumn => Verdict::Skip,
@@ -154,7 +154,7 @@ impl<'a> Visible<'a> {
         }
     }
 
-    /// Begins another column of the row.
+    /// Begins another column in the row.
     pub(crate) fn enter_column(&mut self, qualifier: &[u8]) {
         self.deletes.begin_column();
         self.column.begun = true;
@@ -165,15 +165,15 @@ impl<'a> Visible<'a> {
         self.column.last_marker = None;
     }
 
-    /// Returns the fate of a cell of the current column, with its reason. May be called for cells
-    /// after the one whose [`Verdict`] ended the column: none of them is included.
+    /// Returns the fate of a cell in the current column, with the reason. May be called for cells
+    /// after the one whose [`Verdict`] ended the column: no such cell is included.
     pub(crate) fn fate(&mut self, cell: &CellRef<'_>) -> Fate {
         if self.rules.purpose == Purpose::MinorKeepAll {
             return Fate::Included { last: false };
         }
         let timestamp = cell.key.timestamp;
         if !cell.key.qualifier.is_empty() && !self.wants_column(cell.key.qualifier) {
-            // Its markers do not matter either, and there may be many.
+            // The markers do not matter either, and there may be many.
             return Fate::NotAsked;
         }
         let expired = timestamp < self.rules.unexpired_from;
@@ -261,13 +261,13 @@ impl<'a> Visible<'a> {
         Fate::Included { last: false }
     }
 
-    /// Matches a marker that can be part of the result: it is kept if the version before it is.
+    /// Matches a marker that can be part of the result: it is retained if the version before it is.
     fn count_marker(&mut self, cell: &CellRef<'_>, expired: bool) -> Fate {
         if self.is_marker_again(cell) {
             return Fate::RepeatedMarker;
         }
         if self.rules.purpose == Purpose::Major && Marker::of(cell).is_of_family() {
-            // The versions before it in its column say nothing of other columns. HBase drops it
+            // The versions before it in the column say nothing about other columns. HBase drops it
             // after surplus versions, and the cells it covered become visible again.
             return Fate::Included { last: false };
         }

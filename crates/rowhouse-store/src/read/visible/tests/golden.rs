@@ -1,5 +1,5 @@
 //! Compares [`Visible`] with HBase's own query matchers. `compat/visible/run.sh` made the golden
-//! file and describes its format.
+//! file and describes the format.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::read::{Rules, Verdict, Visible};
 
 pub(super) const GOLDEN: &str = include_str!("../../../../tests/fixtures/visible.txt");
 
-/// One line of the golden file.
+/// One line in the golden file.
 pub(super) struct Case<'a> {
     line: &'a str,
     family: FamilyDescriptor,
@@ -44,7 +44,7 @@ impl<'a> Case<'a> {
         matches!(self.asked[0], "read" | "raw")
     }
 
-    /// Returns the rules of the query, without its filter.
+    /// Returns the query's rules, without the query's filter.
     pub(super) fn rules(&self) -> Rules<'a> {
         match self.asked[..] {
             ["major"] => self.merging(CompactionKind::Major),
@@ -90,7 +90,7 @@ impl<'a> Case<'a> {
         cells.filter(|(_, cell)| keep.keeps(&cell.view())).map(|(at, _)| at).collect()
     }
 
-    /// Returns up to `versions` cells of each column that pass a filter on odd timestamps.
+    /// Returns up to `versions` cells in each column that pass a filter on odd timestamps.
     fn odd_ones(&self, rules: Rules<'_>, versions: u32) -> Vec<usize> {
         let mut visible = Visible::new(rules);
         let mut seen: Vec<usize> = Vec::new();
@@ -113,7 +113,7 @@ impl<'a> Case<'a> {
         match self.asked[..] {
             // A minor compaction keeps more, and one of two equal markers (docs/decisions/0015):
             // markers after surplus versions, cells that one with its own TTL covers or makes
-            // surplus, and all cells of families that are not plain.
+            // surplus, and all cells in families that are not plain.
             ["minor"] => {
                 let is_there = |&at: &usize| ours.contains(&at) || self.is_marker_again(at);
                 let puts = |all: &[usize]| {
@@ -125,7 +125,7 @@ impl<'a> Case<'a> {
                 self.included.iter().all(is_there)
                     && (!same_puts || puts(ours) == puts(&self.included))
             }
-            // HBase counts a marker as a version here and drops versions that should be kept.
+            // HBase counts a marker as a version here and drops versions that should be retained.
             ["major"] if covers_by_sequence && keeps_deleted => {
                 self.included.iter().all(|at| ours.contains(at))
             }

@@ -12,9 +12,9 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis).unwrap()
 }
 
-/// Returns the cells that a read of all versions sees, in the notation of `cells`: `q@5` is a put,
-/// `q@5x` deletes a version, `q@5c` a column, `@5f` a family, `@5v` a family at a version; `#7` is
-/// a sequence, `~9` a TTL of the cell's own.
+/// Returns the cells that a read with all versions sees, in the notation for `cells`: `q@5` is a
+/// put, `q@5x` deletes a version, `q@5c` a column, `@5f` a family, `@5v` a family at a version;
+/// `#7` is a sequence, `~9` the cell's own TTL.
 fn read(family: &FamilyDescriptor, rules: impl FnOnce(&mut Rules<'_>), cells: &str) -> String {
     let mut cells: Vec<Cell> = cells.split_whitespace().map(parse).collect();
     cells.sort_by(|a, b| rowhouse_model::compare(&a.view(), &b.view()));
@@ -24,7 +24,7 @@ fn read(family: &FamilyDescriptor, rules: impl FnOnce(&mut Rules<'_>), cells: &s
     seen.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the indexes of the included cells among the cells of a row.
+/// Returns the indexes of the included cells among a row's cells.
 fn shown(rules: Rules<'_>, cells: &[Cell]) -> Vec<usize> {
     let mut visible = Visible::new(rules);
     let mut seen = Vec::new();
@@ -120,7 +120,7 @@ fn a_time_range_uncovers_overwritten_versions() {
 
 #[test]
 fn expired_cells_are_gone_but_for_the_least_versions() {
-    // The time is 1000 ms; a TTL of one second keeps cells at 0 or later.
+    // The time is 1000 ms; a one-second TTL keeps cells at 0 or later.
     let ttl = |versions: u32| family(versions).attribute("TTL", "1");
     let read_at = |family: &FamilyDescriptor, millis: i64, cells| {
         let rules = Rules::read(family, None, TimeRange::ALL, u32::MAX, millis);
@@ -313,7 +313,7 @@ fn in_front_of_a_filter_what_the_family_keeps_counts() {
 }
 
 proptest! {
-    /// Asking for the fate of every cell of a column gives the same result as a read.
+    /// Asking for the fate of every cell in a column gives the same result as a read.
     #[test]
     fn nothing_is_included_behind_what_ends_a_column(case in 0..golden::GOLDEN.lines().count()) {
         let line = golden::GOLDEN.lines().nth(case).unwrap();

@@ -1,7 +1,7 @@
 //! A native async client for Apache HBase clusters and for rowhouse servers.
 //!
-//! It speaks HBase's RPC to masters and region servers, and locates them through servers of the
-//! cluster or through ZooKeeper. It needs a tokio runtime.
+//! It speaks HBase's RPC to masters and region servers, and locates them through cluster servers or
+//! through ZooKeeper. It needs a tokio runtime.
 //!
 //! ```no_run
 //! use rowhouse_client::{Client, Target};
@@ -37,12 +37,12 @@
 //!
 //! # Errors
 //! Every error is a [`rowhouse_model::Error`] with HBase's message. Calls that are safe to retry
-//! are retried within the limits of [`Settings`]; the error of the last attempt is returned. A get
-//! from an unknown or disabled table fails immediately with `TableNotFound` or `TableNotEnabled`,
-//! as with stock clients.
+//! are retried within the limits in [`Settings`]; the last attempt's error is returned. A get from
+//! an unknown or disabled table fails immediately with `TableNotFound` or `TableNotEnabled`, as
+//! with stock clients.
 //!
 //! # Limits
-//! Each connection has at most 1,024 calls and 64 MiB of requests under way; further calls wait,
+//! Each connection has at most 1,024 calls and 64 MiB in requests under way; further calls wait,
 //! within their timeout. A mutation whose answer was lost is retried only if it is idempotent or
 //! carries a nonce by which the server recognizes the retry, as increments do. Authentication is
 //! simple: the server trusts [`Settings::user`].

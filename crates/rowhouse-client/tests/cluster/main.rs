@@ -2,7 +2,7 @@
 //! `ROWHOUSE_TEST_CLUSTER` (`hbase://HOST:PORT` or `hbase+zk://HOST:PORT/hbase`). Without it these
 //! tests print that they are skipped, and pass.
 //!
-//! Each test creates its own tables and drops them; names have a random suffix, so runs do not
+//! Each test creates separate tables and drops them; names have a random suffix, so runs do not
 //! conflict.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
@@ -21,7 +21,7 @@ use rowhouse_client::{Client, Settings, Table, Target};
 use rowhouse_model::{Bytes, FamilyDescriptor, Result, Scan, TableDescriptor, TableName};
 use uuid::Uuid;
 
-/// Runs `test` with a client of the cluster, if one is configured.
+/// Runs `test` with a client for the cluster, if one is configured.
 fn on_cluster<F: Future<Output = ()>>(test: impl FnOnce(Client) -> F) {
     if std::env::var("ROWHOUSE_TEST_CLUSTER").is_err() {
         eprintln!("skipped: ROWHOUSE_TEST_CLUSTER is not set");

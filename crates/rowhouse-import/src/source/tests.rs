@@ -25,8 +25,8 @@ fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// Returns the items of a file: each row as its line and values, each invalid row as its line,
-/// reason and original.
+/// Returns a file's items: each row as line and values, each invalid row as line, reason and
+/// original.
 fn read(path: &Path, reading: &Reading, wanted: &[&str]) -> Result<Vec<String>> {
     let wanted: Vec<_> = wanted.iter().map(|name| (*name).to_owned()).collect();
     let mut source = Source::open(path, reading, &wanted)?;
@@ -294,7 +294,7 @@ fn a_damaged_or_truncated_compressed_text_is_an_error() {
             assert!(error.message().contains("cannot be decoded"), "{error}");
             assert!(error.message().contains(&format!("{name}, line=")), "{error}");
         }
-        // A flipped bit changes the content, or its sum.
+        // A flipped bit changes the content, or the checksum.
         for at in [half / 2, half + half / 2, whole.len() - 3] {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x10;
@@ -403,7 +403,7 @@ fn parquet_gives_its_values_as_texts_and_bytes() {
     }
 }
 
-/// Returns files with the same kind of rows.
+/// Returns files with the same row kind.
 fn whole() -> [(&'static str, Vec<u8>); 7] {
     let csv: String = (0..9).map(|n| format!("{n},\"t\n{n}\"\n")).collect();
     let jsonl: String = (0..9).map(|n| format!("{{\"n\":{n},\"text\":\"t{n}\"}}\n")).collect();

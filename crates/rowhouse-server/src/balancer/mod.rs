@@ -1,5 +1,5 @@
-//! The balancer: moves regions between region servers so that each has a similar share of the load,
-//! and then of the regions.
+//! The balancer: moves regions between region servers so that each has a similar load share, and
+//! then a similar region share.
 
 mod load;
 mod plan;

@@ -59,8 +59,8 @@ impl Client {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Returns the cluster's id: a UUID as text that stays the same as long as the cluster's data
-    /// lives.
+    /// Returns the cluster's id: a UUID as text that stays the same for the life of the cluster's
+    /// data.
     pub fn cluster_id(&self) -> &str {
         &self.shared.cluster_id
     }

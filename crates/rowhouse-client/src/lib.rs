@@ -42,7 +42,7 @@
 //! with stock clients.
 //!
 //! # Limits
-//! Each connection has at most 1,024 calls and 64 MiB in requests under way; further calls wait,
+//! Each connection has at most 1,024 calls and 64 MiB of requests under way; further calls wait,
 //! within their timeout. A mutation whose answer was lost is retried only if it is idempotent or
 //! carries a nonce by which the server recognizes the retry, as increments do. Authentication is
 //! simple: the server trusts [`Settings::user`].

@@ -244,7 +244,7 @@ impl Table {
         Scanner::new(self.client.clone(), self.name.clone(), scan, Some(query))
     }
 
-    /// Reads rows from a search from a place on. Only `rowhouse serve` has searches.
+    /// Reads rows of a search from a place on. Only `rowhouse serve` has searches.
     ///
     /// # Errors
     /// As [`Table::get`]; `InvalidRequest` for a query that is wrong, and for a table without a
@@ -254,7 +254,7 @@ impl Table {
         search::found_from_proto(self.call_search(&call).await?)
     }
 
-    /// Counts the rows in a search.
+    /// Counts the rows that a search finds.
     ///
     /// # Errors
     /// As [`Table::search`].
@@ -262,8 +262,8 @@ impl Table {
         search::count_from_proto(self.call_search(&SearchCall::Count(text)).await?)
     }
 
-    /// Returns how many rows in a search have each value in a field, the most frequent first, at
-    /// most so many values.
+    /// Returns how many rows that a search finds have each value of a field, the most frequent
+    /// first, at most so many values.
     ///
     /// # Errors
     /// As [`Table::search`]; `InvalidRequest` for a field without values in the index.

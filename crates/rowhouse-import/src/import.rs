@@ -1,4 +1,4 @@
-//! The import builder.
+//! Builds an import.
 
 use std::path::PathBuf;
 

@@ -20,7 +20,7 @@ pub(crate) struct Mapping {
     pub(crate) skips: Vec<String>,
     /// Whether file fields that the table does not have are left out.
     pub(crate) skip_unknown: bool,
-    /// The time form for each field and column.
+    /// Time forms for fields and columns.
     pub(crate) times: Vec<(String, TimeForm)>,
 }
 

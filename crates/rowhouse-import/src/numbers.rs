@@ -17,7 +17,7 @@ pub(crate) struct NumberMarks {
     pub(crate) thousands: Option<char>,
 }
 
-/// Reads a number with these marks; `parse` reads it in the field's value notation.
+/// Reads a number with these marks; `parse` reads it in the notation of the field's values.
 pub(crate) fn read_number(
     text: &str,
     marks: NumberMarks,
@@ -40,8 +40,8 @@ pub(crate) fn read_number(
     })
 }
 
-/// Reads a bool; `parse` reads it in the field's value notation. The words are PostgreSQL's, in
-/// upper or lower case.
+/// Reads a bool; `parse` reads it in the notation of the field's values. The words are
+/// PostgreSQL's, in upper or lower case.
 pub(crate) fn read_bool(text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
     let word = text.trim().to_ascii_lowercase();
     match word.as_str() {

@@ -10,7 +10,7 @@ use rowhouse::{Error, Result};
 use rowhouse_model::escape_line;
 
 /// Writes rejected rows: for each input file to one with `.rejected` appended to the name, each row
-/// as it stands in the file, after a line with the position and the error.
+/// as it stands in the input file, after a line with the position and the error.
 ///
 /// ```text
 /// carrier,flight,time_hour
@@ -19,9 +19,9 @@ use rowhouse_model::escape_line;
 /// ```
 ///
 /// Such a file can be corrected and imported with `--comment '#'`. It is created with the first
-/// rejected row, and gets the name when it is complete. A user may be correcting the file from an
+/// rejected row, and gets its name when it is complete. A user may be correcting the file from an
 /// earlier import, so a number, from 2, is appended to a name that is taken. If the same rows were
-/// rejected for the same reasons, the existing file is kept.
+/// rejected for the same reasons, the existing file remains.
 pub(crate) struct Rejects {
     dir: PathBuf,
     /// The file being written, and the name that it will get if that is free.
@@ -52,7 +52,7 @@ impl Rejects {
         Ok(Self { dir, open: None, made: Vec::new(), first: None, count: 0, count_max })
     }
 
-    /// Returns the temporary file that holds a file's rejected rows while it is being read.
+    /// Returns the temporary file that holds a file's rejected rows while the file is being read.
     pub(crate) fn part_of(dir: &Path, file: &Path) -> PathBuf {
         part_of(&dir.join(name_of(file)))
     }
@@ -145,7 +145,7 @@ fn part_of(path: &Path) -> PathBuf {
 }
 
 /// Renames a file to the first free name from `path`, `path.2`, `path.3` and so on. An earlier file
-/// with the same content is kept instead. Returns the name.
+/// with the same content remains instead. Returns the name.
 fn named(part: &Path, path: &Path) -> io::Result<PathBuf> {
     let mut name = path.to_owned();
     let mut number = 1_u64;

@@ -86,7 +86,7 @@ impl FieldSource {
         Ok(Self { name: name.to_owned(), origin: origin.clone(), notation })
     }
 
-    /// Reads a text from the file; `parse` reads it in the field's value notation.
+    /// Reads a text from the file; `parse` reads it in the notation of the field's values.
     fn read(&self, text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
         match &self.notation {
             Notation::Own => parse(text),
@@ -149,7 +149,7 @@ impl RowConverter {
         Ok(Self { key, key_sources, columns })
     }
 
-    /// Returns the time sources.
+    /// Returns the sources that hold times.
     pub(crate) fn times(&mut self) -> impl Iterator<Item = (&str, &Origin, &mut Times)> {
         let columns = self.columns.iter_mut().flat_map(|column| {
             let fields = match &mut column.qualifier {

@@ -32,7 +32,7 @@ struct Input {
 }
 
 impl Inputs {
-    /// Opens every file and matches the fields with the table's, before any row is read.
+    /// Opens every file and matches its fields with the table's, before any row is read.
     pub(crate) fn new(
         paths: &[PathBuf],
         reading: &Reading,
@@ -134,7 +134,7 @@ impl Inputs {
         &self.key
     }
 
-    /// Returns all files' size in bytes.
+    /// Returns the total size of all files in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.len).sum()
     }

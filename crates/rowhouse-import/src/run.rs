@@ -29,7 +29,7 @@ pub enum Duplicates {
     #[default]
     Refuse,
     /// Columns in later rows replace the same columns in earlier rows; columns that only one row
-    /// has are all kept.
+    /// has are all retained.
     Merge,
 }
 
@@ -212,7 +212,7 @@ impl Run {
         )))
     }
 
-    /// Refuses to overwrite an input file. Rejected rows are kept under a free name.
+    /// Refuses to overwrite an input file. Rejected rows go under a free name.
     fn check_outputs(&self) -> Result<()> {
         let Plan { files, rejects_dir, .. } = &self.plan;
         let rejects = files.iter().map(|file| Rejects::part_of(rejects_dir, file));

@@ -1,4 +1,4 @@
-//! Sorts entries by key, with temporary files.
+//! An external sort by key.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -29,7 +29,7 @@ impl PartialOrd for Entry {
 }
 
 /// Takes entries in any order. Entries that exceed the memory limit go, sorted, to unlinked
-/// temporary files, so nothing remains however the program ends.
+/// temporary files, so nothing remains of them however the program ends.
 ///
 /// ```text
 /// a run:   ┌─────────┬──────┬─────────────┬─────┬─────────┬┄

@@ -22,7 +22,7 @@ pub struct Counts {
     pub rejected: u64,
     /// Rows with the same key as an earlier row.
     pub same_key: u64,
-    /// Keys in the other rows that are already in the table.
+    /// Keys of the other rows that are already in the table.
     pub in_table: u64,
 }
 

@@ -152,7 +152,7 @@ fn is_count(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit())
 }
 
-/// The form in one column.
+/// The time form in one column.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Times {
     /// No value in the file is a time.
@@ -259,7 +259,7 @@ fn instant(text: &str, unit: TimeUnit) -> Option<Time> {
         TimeUnit::Micros => 3,
         TimeUnit::Nanos => 0,
     };
-    // A separate exponent would be a second one.
+    // An exponent in the text would be a second one.
     let nanos = Value::from(Decimal::parse(&format!("{text}e{power}"))?).as_i64()?;
     Some(Time::new(nanos, TimeUnit::Nanos))
 }

@@ -85,7 +85,7 @@ impl Writing<'_> {
         is_synced: bool,
     ) -> JoinHandle<Vec<Result<MutationOutcome>>> {
         // The table may declare less, and then rows recorded as written would be lost with a killed
-        // process. One log holds all rows in order, so a batch sync covers all before it.
+        // process. One log holds all rows in order, so syncing a batch covers all before it.
         let durability = if is_synced { Durability::FsyncWal } else { Durability::SyncWal };
         for mutation in &mut batch {
             if let Mutation::Put(put) = mutation {

@@ -72,7 +72,7 @@ fn measure(calls: usize, mut call: impl FnMut(usize)) -> f64 {
 }
 
 /// Returns the user and system time, the 14th and 15th fields, in microseconds; the kernel counts
-/// in 1/100 seconds.
+/// in hundredths of a second.
 fn cpu_micros(stat: &str) -> f64 {
     let text = std::fs::read_to_string(stat).unwrap();
     let behind_name = text.rsplit(") ").next().unwrap();

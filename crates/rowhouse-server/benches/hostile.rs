@@ -1,7 +1,7 @@
 //! Measures a server process under clients that take much and give nothing back:
 //! `cargo bench -p rowhouse-server --bench hostile`.
 //!
-//! For each hostile client kind: the server's resident memory before and at most, and one modest
+//! For each kind of hostile client: the server's resident memory before and at most, and one modest
 //! client's latency (a get, a put and a 100-row scan in turn) alone and beside the others, in
 //! microseconds. An argument chooses the kinds whose names begin with it.
 
@@ -31,7 +31,7 @@ const TIME: Duration = Duration::from_secs(15);
 /// The argument that makes this program the server.
 const SERVE: &str = "--serve";
 
-/// A hostile client kind.
+/// A kind of hostile client.
 struct Kind {
     name: &'static str,
     clients: usize,

@@ -34,7 +34,7 @@ const SERVE: &str = "--serve";
 /// The argument that makes this program the floor, followed by the answer bytes.
 const ECHO: &str = "--echo";
 
-/// A call kind.
+/// A kind of call.
 #[derive(Clone, Copy)]
 struct Kind {
     name: &'static str,

@@ -29,7 +29,8 @@ pub(crate) trait ResumableCall: Send + Sized + 'static {
     /// when the answer outgrows [`CallContext::answer_room`].
     fn resume(&mut self, call_context: &CallContext) -> Result<NonBlocking<Self::Answer>>;
 
-    /// Returns true if some work is done: then the rest is done even if the client has given up.
+    /// Returns true if part of the work is done: then the rest is done even if the client has given
+    /// up.
     fn is_begun(&self) -> bool {
         false
     }

@@ -124,8 +124,8 @@ impl BulkLoads {
         remove_dir(token)
     }
 
-    /// Returns the path to a file that a client names if the server may load it: a regular file on
-    /// this machine, outside the store's own files.
+    /// Returns the path of the file that a client names, if the server may load it: a regular file
+    /// on this machine, outside the store's own files.
     ///
     /// # Errors
     /// `InvalidRequest` for any other file; `Io` for one that cannot be found.

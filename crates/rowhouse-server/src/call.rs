@@ -96,7 +96,7 @@ pub(crate) struct CallContext {
     begun: Instant,
     /// Whether the call may block: not on the connection's task.
     pub(crate) wait_mode: WaitMode,
-    /// The source for the scan that the call goes on with, for the slow log.
+    /// The source of the scan that the call goes on with, for the slow log.
     pub(crate) scan_source: OnceLock<Arc<ScanSource>>,
     memory: Mutex<Memory>,
     /// When the call leaves its thread to others.

@@ -116,7 +116,7 @@ impl Cap {
         &self.waits
     }
 
-    /// Reserves a call's use. A caller that has to wait does so by [`Cap::wait`].
+    /// Reserves what a call uses. A caller that has to wait does so by [`Cap::wait`].
     pub(crate) fn admit(&self, request: &Request, now: Instant) -> Admission {
         self.reserve(operations(request), bytes_of(request), now)
     }

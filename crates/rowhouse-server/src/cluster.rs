@@ -156,7 +156,7 @@ impl Cluster {
         self.members.first()
     }
 
-    /// Returns the version for the tables, regions and servers that clients see.
+    /// Returns the version of the tables, regions and servers that clients see.
     pub(crate) fn version(&self) -> Version {
         (self.store.catalog_version(), self.members.version())
     }
@@ -206,7 +206,7 @@ impl Cluster {
         region.check_scannable()
     }
 
-    /// Returns the description for the region that a request names.
+    /// Returns the description of the region that a request names.
     pub(crate) fn region_info(
         &self,
         server: &RegionServer,

@@ -1,4 +1,4 @@
-//! The network front end to a rowhouse store for unmodified HBase clients: HBase's RPC on one port,
+//! The network front end of a rowhouse store for unmodified HBase clients: HBase's RPC on one port,
 //! and on another the few ZooKeeper nodes that clients read to find the cluster.
 //!
 //! ```no_run

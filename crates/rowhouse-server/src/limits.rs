@@ -11,7 +11,7 @@ pub(crate) const REGION_SERVERS_MAX: u32 = 64;
 pub(crate) const CAPPED_CALLS_WAITING_MAX: usize = 300;
 /// How far use on a limited region server may run ahead of the rate.
 pub(crate) const CAP_BURST: Duration = Duration::from_millis(20);
-/// The interval at which the region load is measured.
+/// The interval at which region load is measured.
 pub(crate) const LOAD_SAMPLE_INTERVAL: Duration = Duration::from_secs(5);
 /// The time over which a region's measured load is averaged.
 pub(crate) const LOAD_WINDOW: Duration = Duration::from_secs(60);
@@ -19,8 +19,8 @@ pub(crate) const LOAD_WINDOW: Duration = Duration::from_secs(60);
 pub(crate) const BALANCER_INTERVAL: Duration = Duration::from_secs(60);
 /// How long the balancer leaves a region where it was moved to.
 pub(crate) const MOVED_REGION_REST: Duration = Duration::from_secs(120);
-/// How long a region server that is killed waits for the calls that run, before the regions go to
-/// others: longer than a scan looks for rows.
+/// How long a region server that is killed waits for the calls that run, before the server's
+/// regions go to others: longer than a scan looks for rows.
 pub(crate) const KILL_WAIT: Duration = Duration::from_secs(30);
 /// The interval at which it looks whether they have ended.
 pub(crate) const KILL_LOOK: Duration = Duration::from_millis(1);
@@ -70,7 +70,7 @@ pub(crate) const SOLR_SEARCH_TIME: Duration = Duration::from_secs(10);
 pub(crate) const SOLR_FORM_BYTES_MAX: usize = 1 << 20;
 /// Forms that are read and held at once.
 pub(crate) const SOLR_FORMS_MAX: usize = 64;
-/// Body bytes when a body is too long for a form and is read to the end all the same.
+/// Maximum bytes in a body that is too long for a form and is read to the end all the same.
 pub(crate) const SOLR_BODY_BYTES_MAX: usize = 64 << 20;
 /// Parameters in a Solr client request.
 pub(crate) const SOLR_PARAMS_MAX: usize = 1_000;
@@ -78,7 +78,7 @@ pub(crate) const SOLR_PARAMS_MAX: usize = 1_000;
 pub(crate) const SOLR_MARK_BYTES_MAX: usize = 256;
 /// Rows on a Solr client page.
 pub(crate) const SOLR_ROWS_MAX: usize = 10_000;
-/// Rows up to the page end, for a page that is requested by the row count before it.
+/// Rows up to the end of a page that is requested by the number of rows before it.
 pub(crate) const SOLR_DEPTH_MAX: usize = 100_000;
 /// Filters in a Solr client search.
 pub(crate) const SOLR_FILTERS_MAX: usize = 64;
@@ -157,12 +157,12 @@ pub(crate) const BUFFER_KEEP_WAIT: Duration = Duration::from_secs(1);
 /// Bytes that a connection reads without reserving memory. With less room a small request takes two
 /// reads.
 pub(crate) const INPUT_BYTES_MIN: usize = 16 << 10;
-/// Maximum room in bytes that is made for the remaining request before it arrives.
+/// Maximum room in bytes that is made for the rest of a request before it arrives.
 pub(crate) const INPUT_BYTES_MAX: usize = 4 << 20;
 /// The time over which a client's pace is judged when it sends a request for which memory is
 /// reserved, or takes an answer, while others wait for memory.
 pub(crate) const PACE_WAIT: Duration = Duration::from_secs(2);
-/// The bytes that must be sent or taken in that time: as many as a link with half a Mbit/s carries.
+/// The bytes that must be sent or taken in that time: as many as a link of half a Mbit/s carries.
 pub(crate) const PACE_BYTES: usize = 128 << 10;
 /// The interval at which a connection that reads nothing looks whether the client has gone.
 pub(crate) const CLOSED_LOOK: Duration = Duration::from_millis(100);
@@ -170,7 +170,7 @@ pub(crate) const CLOSED_LOOK: Duration = Duration::from_millis(100);
 pub(crate) const WORKER_SLICE: Duration = Duration::from_millis(50);
 /// Calls that mostly read and run on worker threads at once, for each processor.
 pub(crate) const READERS_PER_PROCESSOR: usize = 2;
-/// The least count for such calls.
+/// The least number of such calls.
 pub(crate) const READERS_MIN: usize = 4;
 /// Scanners that wait at a block in each file that they read. Further scanners look for their place
 /// again.

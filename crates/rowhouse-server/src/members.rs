@@ -77,7 +77,7 @@ impl Members {
         Arc::clone(&live.expect("the last live server is not stopped").server)
     }
 
-    /// Returns the numbers for servers that may get regions: servers that are live and not
+    /// Returns the numbers of the servers that may get regions: those that are live and not
     /// decommissioned.
     pub(crate) fn targets(&self) -> Vec<u32> {
         let state = self.state.read();

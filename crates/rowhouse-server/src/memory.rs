@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The unit for the counts.
+/// The unit of the counts.
 const UNIT_BYTES: u64 = 1 << 10;
 /// What a call on a worker thread starts with.
 pub(crate) const CALL_BYTES: u64 = 1 << 20;
@@ -38,8 +38,8 @@ const HUGE_SHARE: u32 = 16;
 /// Memory for a process's calls.
 pub(crate) struct CallMemory {
     large: Part,
-    /// The half of `large` for requests above its [`HUGE_SHARE`] share: others do not wait after
-    /// all of them.
+    /// The half of `large` that requests above its [`HUGE_SHARE`] share may take: others do not
+    /// queue after all of them.
     huge: Part,
     small: Part,
     connection_bytes_max: u64,
@@ -73,7 +73,7 @@ fn units(bytes: u64) -> u32 {
 /// Bytes that are reserved until this is dropped.
 pub(crate) struct Reserved {
     of_process: OwnedSemaphorePermit,
-    /// The same bytes within the connection's bytes; `None` for small calls.
+    /// The same bytes as a part of the connection's bytes; `None` for small calls.
     of_connection: Option<OwnedSemaphorePermit>,
     /// Until it is shrunk.
     of_huge: Option<OwnedSemaphorePermit>,
@@ -116,7 +116,7 @@ impl Reserved {
 }
 
 impl CallMemory {
-    /// Divides `bytes_max`, where one connection gets at most `connection_bytes_max`.
+    /// Divides `bytes_max`, of which one connection gets at most `connection_bytes_max`.
     pub(crate) fn new(bytes_max: u64, connection_bytes_max: u64) -> Self {
         let small = Part::new((bytes_max / 8).max(SMALL_REQUEST_BYTES + TURN_BYTES));
         let large_bytes = (bytes_max - bytes_max / 8).max(CALL_BYTES);
@@ -175,8 +175,8 @@ impl CallMemory {
         Reserved { of_process, of_connection: None, of_huge: None }
     }
 
-    /// Reserves more for an answer that grows, if it is free. At most a quarter of the free memory
-    /// counts as free.
+    /// Reserves more for an answer that grows, if it is free. At most a quarter of the unreserved
+    /// memory counts as free.
     pub(crate) fn grow(
         &self,
         reserved: &mut Reserved,

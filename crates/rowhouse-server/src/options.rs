@@ -40,7 +40,7 @@ pub struct Options {
     /// Calls with larger answers go to the large log; HBase's `hbase.ipc.warn.response.size`.
     /// Default 100 MiB.
     pub large_answer_bytes: u64,
-    /// Bytes in the requests, calls and answers that the server holds for all clients; further
+    /// Bytes of the requests, calls and answers that the server holds for all clients; further
     /// calls wait. Requests and single rows above it are served alone. Default 512 MiB.
     pub call_memory_bytes: u64,
     /// The same for one connection. Default 64 MiB.

@@ -33,7 +33,7 @@ pub(crate) struct Scanners {
 
 struct Entry {
     scanner: Arc<Mutex<Scanner>>,
-    /// How many scanners calls on the same connection have open.
+    /// How many scanners the calls on the same connection have open.
     of_connection: Arc<AtomicUsize>,
     is_short: bool,
     /// When a call for it last started or ended.

@@ -58,7 +58,7 @@ pub(crate) fn copied(region: &RegionRef) -> RegionRef {
     }
 }
 
-/// Copies the first [`SLOW_LOG_PARAM_BYTES_MAX`] bytes in a row.
+/// Copies the first [`SLOW_LOG_PARAM_BYTES_MAX`] bytes of a row.
 pub(crate) fn beginning(row: &[u8]) -> Bytes {
     Bytes::copy_from_slice(&row[..row.len().min(SLOW_LOG_PARAM_BYTES_MAX)])
 }

@@ -7,9 +7,10 @@ use tokio::task::JoinError;
 
 use crate::limits::{READERS_MIN, READERS_PER_PROCESSOR, WORKERS_MAX};
 
-/// A region server's worker threads. At most [`WORKERS_MAX`] calls run at once, and among calls
-/// that read much a few for each processor, so that others are not slowed down; the rest waits in
-/// arrival order, one at a time for each connection. Threads start on demand and end when idle.
+/// A region server's worker threads. At most [`WORKERS_MAX`] calls run at once, and of the calls
+/// that read much only a few for each processor, so that others are not slowed down; the rest waits
+/// in arrival order, one call at a time for each connection. Threads start on demand and end when
+/// idle.
 pub(crate) struct Workers {
     threads: Arc<Semaphore>,
     readers: Arc<Semaphore>,

@@ -62,8 +62,8 @@ impl Admin {
         self.ask(proto::ExecProcedureRequest { procedure }).await.map(|_| ())
     }
 
-    /// Returns the index name by which a rowhouse server answers a query; `None` if it reads by the
-    /// key.
+    /// Returns the name of the index by which a rowhouse server answers a query; `None` if it reads
+    /// by the key.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` for a query that is wrong, and if the server is not a

@@ -36,8 +36,8 @@ pub struct Admin {
 }
 
 impl Admin {
-    /// Creates a table, split at `splits` (every region's start key but the first, in any order),
-    /// and waits until it accepts reads and writes.
+    /// Creates a table, split at `splits` (the start keys of all regions but the first, in any
+    /// order), and waits until it accepts reads and writes.
     ///
     /// # Errors
     /// `TableExists`, `NamespaceNotFound`; `InvalidRequest` for a table without families, and for
@@ -80,7 +80,7 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Adds a family. Concurrent alterations to other families are kept.
+    /// Adds a family. Concurrent alterations to other families are preserved.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidFamily` if the family exists; the cluster's error for a declaration
@@ -98,7 +98,7 @@ impl Admin {
     }
 
     /// Replaces a family's declaration with `family`. Concurrent alterations to other families are
-    /// kept. `expected` works as in [`Admin::modify_table`].
+    /// preserved. `expected` works as in [`Admin::modify_table`].
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidFamily` if the family does not exist; `Conflict` if the declaration
@@ -240,7 +240,7 @@ impl Admin {
         table_names(answer.table_name)
     }
 
-    /// Returns all tables' declarations except HBase's own, sorted by name.
+    /// Returns the declarations of all tables except HBase's own, sorted by name.
     ///
     /// # Errors
     /// As [`Admin::tables`].
@@ -392,7 +392,7 @@ impl Admin {
         })
     }
 
-    /// Returns the names under which the master has loaded coprocessors. A rowhouse server names
+    /// Returns the names of the coprocessors that the master has loaded. A rowhouse server names
     /// there what it does by itself.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::retry::Attempts;
 
 impl Admin {
     /// Splits a region in two at row `at`, which becomes the first row in the second region, or
-    /// halfway through the data.
+    /// halfway through the region's data.
     ///
     /// # Errors
     /// `UnknownRegion`; `InvalidRequest` for a row that is not greater than the region's start row,
@@ -139,7 +139,7 @@ impl Admin {
         Ok(())
     }
 
-    /// Returns the compactions that are running or queued in any region in a table. An unassigned
+    /// Returns the compactions that are running or queued in any region of a table. An unassigned
     /// region, and so every region in a disabled table, counts as having none, as in HBase's
     /// client.
     ///

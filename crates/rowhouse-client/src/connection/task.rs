@@ -1,6 +1,6 @@
 //! The task that owns a connection's socket.
 //!
-//! It reads and writes concurrently. Otherwise a server that waits for answers to be read, and
+//! It reads and writes concurrently. Otherwise a server that waits for its answers to be read, and
 //! stops reading requests meanwhile, would deadlock with this client.
 
 use std::collections::HashMap;

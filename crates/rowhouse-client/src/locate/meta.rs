@@ -153,7 +153,7 @@ impl TableRegions {
     }
 }
 
-/// Returns a table's state from the row in `hbase:meta`; `None` if there is no such table.
+/// Returns a table's state from its row in `hbase:meta`; `None` if there is no such table.
 pub(crate) fn table_state(row: &Row) -> Result<Option<TableState>> {
     let Some(value) = row.value(TABLE_FAMILY, "state") else { return Ok(None) };
     Ok(Some(names::state_from_proto(decode_message::<proto::TableState>(value)?)))

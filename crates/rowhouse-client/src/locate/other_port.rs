@@ -1,5 +1,5 @@
-//! The protocol on a port that does not speak the one that the URL means: a cluster has several
-//! ports, which are easily confused.
+//! The protocol on a port that does not speak the protocol that its URL means: a cluster has
+//! several ports, which are easily confused.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -71,7 +71,7 @@ impl Registry {
             Self::Servers(servers) => {
                 let message = proto::GetMetaRegionLocationsRequest {};
                 let locations = servers.ask(message, deadline).await?.meta_locations;
-                // Further hbase:meta replicas are not used.
+                // Replicas of hbase:meta are not used.
                 let location =
                     locations.into_iter().find(|location| location.region_info.replica_id() == 0);
                 let location = location.map(region::location_from_proto).transpose();

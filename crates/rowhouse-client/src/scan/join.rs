@@ -39,7 +39,7 @@ impl Joiner {
         whole
     }
 
-    /// Returns the current row, because no more from it can follow.
+    /// Returns the current row, because no more of it can follow.
     pub(super) fn finish(&mut self) -> Option<Row> {
         let cells = std::mem::take(&mut self.part);
         (!cells.is_empty()).then(|| Row::new(cells))

@@ -20,7 +20,7 @@ use crate::Client;
 use crate::locate::TableRegions;
 use cursor::Cursor;
 
-/// A scan's rows, in key order or reversed, read on demand: up to 2 MiB in cells, or
+/// A scan's rows, in key order or reversed, read on demand: up to 2 MiB of cells, or
 /// [`Scan::caching`] rows, at a time.
 ///
 /// The scanner follows regions that move, split or fail: every row is returned once. Each row is

@@ -1,4 +1,4 @@
-//! Scans return every row once, complete and in order, under any failure in any call.
+//! Scans return every row once, complete and in order, under any failure of any call.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -2,7 +2,7 @@
 //! `ROWHOUSE_TEST_CLUSTER` (`hbase://HOST:PORT` or `hbase+zk://HOST:PORT/hbase`). Without it these
 //! tests print that they are skipped, and pass.
 //!
-//! Each test creates separate tables and drops them; names have a random suffix, so runs do not
+//! Each test creates its own tables and drops them; names have a random suffix, so runs do not
 //! conflict.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]

@@ -78,7 +78,7 @@ fn scans_cross_regions_in_both_directions() {
 fn rows_that_come_in_parts_come_whole() {
     on_cluster(|client| async move {
         let table = create(&client, "parts", &[b"1"]).await;
-        // Rows with 5 MB: each takes several answers.
+        // Rows of 5 MB: each takes several answers.
         for row in ["0", "1", "2"] {
             for part in 0..10 {
                 let mut put = Put::new(row).unwrap();

@@ -50,7 +50,7 @@ const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// The last three bytes with which a frame begins that has no content.
 const ZSTD_SKIPPABLE: [u8; 3] = [0x2A, 0x4D, 0x18];
 
-/// The first bytes in files that are not read. None of these begins a text.
+/// The first bytes in files that are not read. None of them begins a text.
 const UNSUPPORTED: [(&[u8], &str); 7] = [
     (b"\xFD7zXZ\0", "compressed by xz: decompress it (unxz)"),
     (b"BZh91AY&SY", "compressed by bzip2: decompress it (bunzip2)"),
@@ -75,7 +75,7 @@ impl<R: BufRead> ZstdReader<R> {
         Self { file, decoder: FrameDecoder::new(), is_in_frame: false, sum: Xxh64::new(0) }
     }
 
-    /// Begins the next frame with content; returns false at the end.
+    /// Begins the next frame with content; returns false at the end of the file.
     fn next_frame(&mut self) -> io::Result<bool> {
         while !self.file.fill_buf()?.is_empty() {
             match self.decoder.init(&mut self.file) {
@@ -141,7 +141,7 @@ impl<R: BufRead> Read for ZstdReader<R> {
     }
 }
 
-/// Skips bytes, which all have to be there.
+/// Skips bytes, all of which have to be there.
 pub(super) fn skip(file: &mut impl Read, len: u64) -> io::Result<()> {
     match io::copy(&mut file.take(len), &mut io::sink())? == len {
         true => Ok(()),

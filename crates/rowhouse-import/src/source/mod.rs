@@ -234,7 +234,7 @@ fn unreadable(path: &Path, line: u64, source: io::Error) -> Error {
     }
 }
 
-/// Returns a line without the line end. Blanks before the end are kept: they may be values.
+/// Returns a line without the line end. Blanks before the end are retained: they may be values.
 fn without_line_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)

@@ -29,9 +29,9 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Returns the encoding for a text with these first bytes: what the byte order mark means, or
-    /// else the declared one, or else UTF-8; `None` if nothing is declared and the text looks like
-    /// UTF-16.
+    /// Returns the encoding for a text with these first bytes: the one that the byte order mark
+    /// names, or else the declared one, or else UTF-8; `None` if nothing is declared and the text
+    /// looks like UTF-16.
     pub(super) fn of(head: &[u8], declared: Option<Self>) -> Option<Self> {
         match (head, declared) {
             ([0xFF, 0xFE, ..], _) => Some(Self::Utf16Le),

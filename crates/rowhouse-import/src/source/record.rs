@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rowhouse::Value;
 use serde_json::{Map, Value as Json};
 
-/// The position of a row in the file.
+/// The position of a row in its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RecordPosition {
     /// The row's first byte; 0 in a Parquet file.
@@ -41,7 +41,7 @@ pub(crate) enum Datum<'r> {
     List(Value),
     /// A value that no field can hold: refused when it is used.
     Foreign {
-        /// A description for the type.
+        /// A description of the type.
         what: &'static str,
         /// The printed form.
         shown: Cow<'r, str>,

@@ -403,7 +403,7 @@ fn parquet_gives_its_values_as_texts_and_bytes() {
     }
 }
 
-/// Returns files with the same row kind.
+/// Returns files with the same kind of rows.
 fn whole() -> [(&'static str, Vec<u8>); 7] {
     let csv: String = (0..9).map(|n| format!("{n},\"t\n{n}\"\n")).collect();
     let jsonl: String = (0..9).map(|n| format!("{{\"n\":{n},\"text\":\"t{n}\"}}\n")).collect();

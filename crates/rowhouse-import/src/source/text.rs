@@ -26,7 +26,7 @@ pub(super) struct TextInput {
 enum Decoded {
     /// The file itself.
     Plain(File),
-    /// A text that is decoded from the beginning on, and how many file bytes have been read for it.
+    /// A text that is decoded from its beginning on, and how many file bytes have been read for it.
     Stream(Box<dyn Read>, Rc<Cell<u64>>),
 }
 

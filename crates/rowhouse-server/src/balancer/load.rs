@@ -9,7 +9,7 @@ use rowhouse_store::{Region, Store};
 use crate::limits::{LOAD_WINDOW, MOVED_REGION_REST};
 
 /// Each region's load, averaged over [`LOAD_WINDOW`]: requests per second, where each
-/// [`BYTES_PER_REQUEST`] in cell bytes counts as one more.
+/// [`BYTES_PER_REQUEST`] cell bytes count as one more.
 #[derive(Default)]
 pub(crate) struct LoadMeter {
     regions: Mutex<HashMap<String, Measured>>,

@@ -1,5 +1,5 @@
-//! The balancer: moves regions between region servers so that each has a similar load share, and
-//! then a similar region share.
+//! The balancer: moves regions between region servers so that each has a similar share of the load,
+//! and then of the regions.
 
 mod load;
 mod plan;

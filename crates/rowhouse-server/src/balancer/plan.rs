@@ -28,8 +28,8 @@ const LOADED_MOVES_MAX: usize = 4;
 const IDLE_MOVES_MAX: usize = 256;
 /// How far above the average a server's share may be. As HBase's `hbase.regions.slop`.
 const SLOP: f64 = 0.2;
-/// The least improvement that a move brings to the busier server, as a share of the average. Below
-/// it, the load that the next minute brings may undo the move.
+/// The least improvement that a move must bring to the busier server, as a share of the average.
+/// Below it, the load that the next minute brings may undo the move.
 const GAIN_MIN: f64 = 0.1;
 /// The average server load below which load does not count.
 const LOAD_MIN: f64 = 10.0;

@@ -41,7 +41,7 @@ struct Connection {
     share: Arc<Share>,
     protocol: ServerConnection,
     input: BytesMut,
-    /// What the request at the input start has reserved, also for the answer.
+    /// What the request at the start of the input has reserved, also for the answer.
     request_memory: Option<Reserved>,
     /// Waits for that, at most once at a time.
     admission: JoinSet<Reserved>,
@@ -64,7 +64,7 @@ enum Next {
 /// What a connection waited for.
 enum Event {
     Answered(Result<Answer, JoinError>),
-    /// Memory for the request at the input start.
+    /// Memory for the request at the start of the input.
     Admitted(Result<Reserved, JoinError>),
     Read(usize),
     /// Time has passed in which the client should have sent something.
@@ -181,8 +181,8 @@ impl Connection {
         self.finish().await
     }
 
-    /// Returns true if there is memory for the request at the input start, which lacks so many
-    /// bytes, and for the answer. Requests memory if it has to be waited for.
+    /// Returns true if there is memory for the request at the start of the input, which lacks so
+    /// many bytes, and for the answer. Requests memory if it has to be waited for.
     fn has_memory(&mut self, missing: usize) -> bool {
         if self.request_memory.is_some() {
             return true;
@@ -219,7 +219,7 @@ impl Connection {
     /// Answers the complete requests in the input, if there is memory for that, and writes the
     /// answers. Where the client lets them wait, the request pace begins anew.
     async fn answer(&mut self, pace: &mut Option<Pace>) -> std::io::Result<Next> {
-        // No answer waits for others' memory.
+        // No answer waits for the memory of others.
         let mut waited = self.write().await?;
         let mut next = Next::Read;
         let is_complete = !self.input.is_empty() && self.protocol.missing_bytes(&self.input) == 0;
@@ -406,9 +406,9 @@ impl Drop for Connection {
     }
 }
 
-/// Waits for the memory for a request with so many bytes; 0 if the whole request is in the input.
-/// What answers it is reserved at once, for a large request with what the call needs, so that what
-/// holds memory for a request waits for no more.
+/// Waits for the memory that a request with so many bytes needs; 0 if the whole request is in the
+/// input. What answers it is reserved at once, for a large request with what the call needs, so
+/// that what holds memory for a request waits for no more.
 async fn admission(share: Arc<Share>, bytes: u64) -> Reserved {
     match bytes <= SMALL_REQUEST_BYTES {
         true => share.memory.process().small(bytes + TURN_BYTES).await,

@@ -11,8 +11,8 @@ use crate::memory::{Reserved, SMALL_ANSWER_BYTES};
 /// Answers to long calls up to this size are joined, so that several take one write.
 const JOINED_BYTES_MAX: usize = 16 << 10;
 
-/// Maximum capacity in bytes for a buffer that is kept for the next answer while calls come: a new
-/// one with this size would be new pages.
+/// Maximum capacity in bytes for a buffer that is retained for the next answer while calls come: a
+/// new one with this size would be new pages.
 const BUSY_BUFFER_KEEP_BYTES: usize = SMALL_ANSWER_BYTES as usize;
 
 /// Answers in the order in which they are written: answers to small calls first.

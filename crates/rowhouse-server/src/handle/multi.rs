@@ -169,7 +169,7 @@ struct AnswerBytes {
     has_limit: bool,
 }
 
-/// Appends in a batch. Each returns the cells, which are as large as a table permits.
+/// Appends in a batch. Each returns its cells, which are as large as a table permits.
 const APPENDS_AT_ONCE_MAX: usize = 4;
 
 /// Bytes that an answer to an action holds in addition to its cells.

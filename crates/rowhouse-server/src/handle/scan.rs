@@ -89,7 +89,7 @@ fn is_short(call_context: &CallContext, call: &ScanCall) -> bool {
         ScanTarget::Scanner(id) => call_context.context.server.scanners.is_short(*id),
     };
     let rows = call.limit.map_or(call.rows, |limit| limit.min(call.rows));
-    // A client that cannot join partial rows gets whole rows however long.
+    // A client that cannot join partial rows gets whole rows of any length.
     comes_fast && call.client_handles_partials && rows <= SHORT_SCAN_ROWS
 }
 
@@ -281,7 +281,7 @@ struct Reading {
     id: u64,
     scanner: ScannerHandle,
     answer: ScanResult,
-    /// The scan's remaining row limit; several results can be parts from one row.
+    /// The scan's remaining row limit; several results can be parts of one row.
     rows_left: Option<u32>,
     /// The scanner's progress before the call.
     before: ScanProgress,
@@ -529,8 +529,8 @@ impl Reading {
         let Self { id, scanner: mut held, mut answer, before, mut at_end, .. } = self;
         let scanners = &call_context.context.server.scanners;
         let scanner = held.get();
-        // A client that knows that the region has ended need not close the scanner. After the limit
-        // the client sends no more calls.
+        // A client that knows that the scan is at the region's end need not close the scanner.
+        // After the limit the client sends no more calls.
         if call.rows > 0 && !at_end && answer.more_results && !call.close {
             at_end = match scanner.may_have_more() {
                 Ok(more) => !more,
@@ -578,7 +578,7 @@ fn note_source(call_context: &CallContext, scanner: &Scanner) {
     }
 }
 
-/// Returns the source for the scan that a call opens.
+/// Returns the source of the scan that a call opens.
 fn source_of(call: &ScanCall) -> Option<Arc<ScanSource>> {
     let ScanTarget::Open { region, scan } = &call.target else { return None };
     Some(Arc::new(ScanSource::new(region, &scan.start_row, &scan.stop_row)))

@@ -1,4 +1,4 @@
-//! The metrics of a server: one table with the names, and the text for Prometheus.
+//! A server's metrics: one table with the names, and the text for Prometheus.
 
 #![cfg_attr(not(feature = "web"), allow(dead_code, reason = "only the web port reads them"))]
 

@@ -13,7 +13,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Asks each region for the size, which takes locks.
+    /// Asks each region for its size, which takes locks.
     pub(crate) fn of<'a>(regions: impl IntoIterator<Item = &'a Arc<Region>>) -> Self {
         let mut totals = Self::default();
         for region in regions {

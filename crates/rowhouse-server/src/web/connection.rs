@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// Serves a connection until either side ends it. One above
 /// [`WEB_CONNECTIONS_MAX`](crate::limits::WEB_CONNECTIONS_MAX) is answered for health and metrics
-/// alone, and ends soon, so that others can take the place.
+/// alone, and ends soon, so that others can take its place.
 pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
     match Arc::clone(&web.connections).try_acquire_owned() {
         Ok(_permit) => serve_routes(stream, peer, web.clone(), routes(web)).await,

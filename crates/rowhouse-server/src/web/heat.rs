@@ -109,8 +109,8 @@ impl Span {
         Ok(Self { from: param(reader, "from")?.or(of_hours), to })
     }
 
-    /// Returns the times between which a map lies: the times in the address, or the first and the
-    /// last request's times in the report.
+    /// Returns the times between which a map lies: the times in the address, or the times of the
+    /// first and the last request in the report.
     fn measured(&self, report: &HeatReport) -> (i64, i64) {
         if let Some(from) = self.from {
             return (from, self.to);

@@ -16,8 +16,8 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Ends the connection if `calls` wait for memory and the answer that is returned with this is
-    /// there for longer than [`WEB_WRITE_WAIT`]. In HTTP/2 a client stops an answer by a zero
-    /// window, although no write waits.
+    /// there for longer than [`WEB_WRITE_WAIT`]. In HTTP/2 a client stops an answer by a window of
+    /// 0, without a write that waits.
     pub(super) fn hold_answer(&self, calls: &Arc<CallMemory>) -> HeldAnswer {
         let (ended, calls) = (Arc::clone(&self.ended), Arc::clone(calls));
         let watch = tokio::spawn(async move {
@@ -32,7 +32,7 @@ impl Connection {
     }
 }
 
-/// Ends an answer's watch.
+/// Stops watching an answer.
 pub(super) struct HeldAnswer(AbortHandle);
 
 impl Drop for HeldAnswer {

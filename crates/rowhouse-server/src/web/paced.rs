@@ -14,7 +14,7 @@ use crate::limits::WEB_WRITE_WAIT;
 /// takes would stay in memory.
 pub(super) struct Paced {
     stream: TcpStream,
-    /// When the waiting write's wait ends.
+    /// When the wait ends for the write that waits.
     wait: Option<Pin<Box<Sleep>>>,
 }
 

@@ -65,7 +65,7 @@ impl Page {
         Self { script: Some(path), ..self }
     }
 
-    /// Returns an error's page.
+    /// Returns the page that shows an error.
     pub(super) fn of_error(reader: &Reader, error: &Error) -> Self {
         let title = reader.text(match error.kind() {
             ErrorKind::TableNotFound => words::NO_SUCH_TABLE,
@@ -88,7 +88,7 @@ impl Page {
         Self::without_place(StatusCode::SERVICE_UNAVAILABLE, reader.text(words::BUSY), body)
     }
 
-    /// Returns the answer: the page in the frame.
+    /// Returns the answer: the page in its frame.
     pub(super) fn response(self, web: &Web, reader: &Reader) -> Response {
         let headers = [
             (CONTENT_TYPE, "text/html; charset=utf-8"),
@@ -168,7 +168,7 @@ fn languages(reader: &Reader) -> Markup {
     html! { a.lang href=(reader.link_in(lang)) hreflang=(lang.tag()) lang=(lang.tag()) { (name) } }
 }
 
-/// Returns the status for an error's page.
+/// Returns the status of the page that shows an error.
 pub(super) fn status_of(error: &Error) -> StatusCode {
     match error.kind() {
         ErrorKind::TableNotFound => StatusCode::NOT_FOUND,

@@ -1,4 +1,4 @@
-//! The query box: a query's plan, and the first page with rows, decoded.
+//! The query box: a query's plan, and the first page of its rows, decoded.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ use crate::limits::{
     WEB_FAMILY_CELLS_MAX, WEB_LISTED_MAX, WEB_QUERY_ROWS_MAX, WEB_QUERY_WAIT, WEB_SHOWN_CHARS_MAX,
 };
 
-/// Row bytes after which the rest is left out.
+/// Bytes of a row after which the rest is left out.
 const ROW_BYTES_MAX: u64 = 64 << 10;
 /// Value bytes above which a value is not decoded.
 const DECODED_BYTES_MAX: usize = 4 << 10;
@@ -179,7 +179,7 @@ impl Found {
         Ok(found)
     }
 
-    /// Reads a query's rows in query order, until there are enough rows or the time is over.
+    /// Reads a query's rows in the query's order, until there are enough rows or the time is over.
     fn of_query(query: StoreQuery<'_>, until: Instant) -> Result<Self> {
         let mut found = Self { rows: Vec::new(), stop: Stop::End };
         match found.read_keys(query, until) {

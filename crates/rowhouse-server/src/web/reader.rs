@@ -104,7 +104,7 @@ impl Reader {
         self.chosen.map(Lang::param)
     }
 
-    /// Returns a page address in the reader's language. `path` is escaped already.
+    /// Returns a page's address in the reader's language. `path` is escaped already.
     pub(super) fn link(&self, path: &str, params: &[(&str, &str)]) -> String {
         let lang = self.chosen_lang().map(|lang| ("lang", lang));
         address(path, params.iter().copied().chain(lang))

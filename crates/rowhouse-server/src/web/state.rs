@@ -66,7 +66,7 @@ impl Web {
         made.await.unwrap_or_else(|error| failed(&error))
     }
 
-    /// As [`Web::page`], for work that may run only so often at once.
+    /// As [`Web::page`], for work of which only so much may run at once.
     pub(super) async fn limited_page(
         self,
         reader: Reader,

@@ -63,7 +63,7 @@ fn indexes(web: &Web, reader: &Reader) -> Markup {
     }
 }
 
-/// Shows an index's state, whose entries are in `entries`, and how much is built.
+/// Shows the state of an index whose entries are in `entries`, and how much of it is built.
 pub(super) fn index_state(reader: &Reader, table: &Table, entries: &Table) -> Markup {
     match IndexState::of_table(entries.descriptor()) {
         Ok(IndexState::Ready) => html! { (reader.text(words::READY)) },

@@ -51,7 +51,7 @@ fn create_table(server: &TestServer) -> RegionInfo {
     region
 }
 
-/// A scan that requests answers up to 100 MB.
+/// A scan that requests answers of 100 MB.
 fn greedy_scan(region: &RegionInfo) -> proto::ScanRequest {
     let scan = OpenScan { result_bytes_max: Some(100 << 20), ..OpenScan::new(Scan::all()) };
     ScanCall::open(region_ref(region), scan, 1_000).to_proto()

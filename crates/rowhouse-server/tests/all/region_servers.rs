@@ -77,7 +77,7 @@ impl Servers {
         regions
     }
 
-    /// Returns the number for the server that serves a region. All other ports refuse it.
+    /// Returns the number of the server that serves a region. All other ports refuse it.
     fn serving(&mut self, region: &RegionInfo) -> usize {
         let row = row_of(region);
         let refused = get(&mut self.server.client(), region, &row).unwrap_err();
@@ -102,7 +102,7 @@ impl Servers {
         self.change(number, change).unwrap_err().message
     }
 
-    /// Returns true if the balancer ran, the planned moves and the moves made.
+    /// Returns true if the balancer ran, with how many moves it planned and made.
     fn balance(&mut self, dry_run: bool) -> (bool, Option<u32>, Option<u32>) {
         let message = proto::BalanceRequest { ignore_rit: None, dry_run: Some(dry_run) };
         let answer = self.master.call(&message).unwrap();

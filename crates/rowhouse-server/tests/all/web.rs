@@ -380,7 +380,8 @@ fn heat_is_shown_by_decoded_ranges_and_rows_of_what_was_measured() {
     assert_eq!(writes["bounds"][0], serde_json::json!({ "key": "…", "bytes": "" }));
     let hot = &writes["hot_rows"][0];
     assert_eq!((&hot["key"], &hot["writes"]), (&"user='bob', n=3".into(), &3.into()), "{writes}");
-    // Without a measure and a time it is the most frequent measure, when it was.
+    // Without a measure and a time the page shows the most frequent measure, at the time when it
+    // occurred.
     let opened = heat("");
     assert_eq!((sum(&opened), &opened["of"]), (3, &"writes".into()));
     let columns = opened["columns"].as_array().unwrap();

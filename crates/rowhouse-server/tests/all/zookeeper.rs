@@ -89,7 +89,7 @@ impl Session {
     }
 }
 
-/// Encodes a path followed by watch flag 0.
+/// Encodes a path followed by a watch flag of 0.
 fn path(text: &str) -> Vec<u8> {
     let len = (text.len() as u32).to_be_bytes();
     [&len[..], text.as_bytes(), &[0]].concat()

@@ -76,7 +76,7 @@ fn tables_that_cannot_be_are_not_made() {
     let mut family = create(&descriptor("new"), &[]);
     family.table_schema.column_families[0].name = "c:f".into();
     scene.check_master(&family, &expect![[r#"call 7, do not retry: DoNotRetryIOException: illegal family name: must not hold : / \ or control characters, name=c:f"#]]);
-    // No such call left a table, and splits need not be sorted.
+    // None of these calls left a table, and splits need not be sorted.
     scene.check_master(&create(&descriptor("new"), &[b"c", b"b"]), &expect!["call 7: answered"]);
     assert_eq!(scene.server.regions("new").len(), 3);
 }

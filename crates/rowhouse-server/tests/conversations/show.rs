@@ -27,8 +27,8 @@ fn exception_text(exception: &Exception) -> String {
     format!("{class}\n  message: {message}\n  do_not_retry: {do_not_retry}\n")
 }
 
-/// Formats a Multi answer. HBase's result order has no meaning; they are sorted into the client's
-/// order.
+/// Formats a Multi answer. HBase's result order has no meaning; the results are sorted into the
+/// client's order.
 fn multi(body: &Body) -> String {
     let message: proto::MultiResponse = body.message().unwrap();
     let mut text = format!("processed: {:?}\n", message.processed);

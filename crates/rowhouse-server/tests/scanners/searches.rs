@@ -68,7 +68,7 @@ fn every(step: usize, range: std::ops::Range<usize>) -> Vec<String> {
     range.filter(|number| number.is_multiple_of(step)).map(row).collect()
 }
 
-/// Reads all query rows from one region.
+/// Reads all rows that match a query from one region.
 fn found(client: &mut Client, region: &RegionInfo, query: &str) -> Vec<String> {
     read(client, region, asked(query, Scan::all()), 1_000)
 }
@@ -115,7 +115,7 @@ fn what_was_just_written_is_found_as_it_is() {
         assert_eq!(found(&mut client, region, "body matches 'heron OR egret OR stork'"), [row(1)]);
         assert_eq!(found(&mut client, region, "body matches 'common'").len(), ROWS - 1);
     }
-    // An open scanner reads on at the same read point.
+    // An open scanner reads on at its read point.
     let query = asked("body matches 'common'", Scan::all());
     let first = support::open(&mut client, region, query, 2).unwrap();
     support::mutate(&mut client, region, put(1_000, "heron")).unwrap();

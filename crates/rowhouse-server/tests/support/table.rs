@@ -32,7 +32,7 @@ pub(crate) fn mutate(
     Ok(mutate::answer_from_proto(answer, &mut cells).unwrap())
 }
 
-/// Puts `cf:q` in many rows in a region in one call.
+/// Puts `cf:q` in many rows of a region in one call.
 pub(crate) fn put_many(
     client: &mut Client,
     region: &RegionInfo,

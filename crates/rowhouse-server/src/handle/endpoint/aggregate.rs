@@ -100,7 +100,7 @@ fn median<N: Number>(rows: &mut RegionScanner, is_weighted: bool) -> Result<Aggr
     Ok(AggregateResponse { first_part, ..Default::default() })
 }
 
-/// Returns the sum over a row's values.
+/// Returns the sum of a row's values.
 fn row_sum<N: Number>(row: &Row) -> Result<Option<N>> {
     let mut sum = None;
     for cell in row.cells() {

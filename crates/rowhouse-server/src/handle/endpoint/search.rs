@@ -41,7 +41,7 @@ fn find(context: &Context, table: &TableName, text: &SearchText) -> Result<Found
     search.find(table, &search.plan(table, text)?)
 }
 
-/// Returns rows from a search: from a new one, or from the view that an earlier call kept.
+/// Returns rows from a search: from a new one, or from the view that an earlier call retained.
 fn rows(
     context: &Context,
     table: &TableName,

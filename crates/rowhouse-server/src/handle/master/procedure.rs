@@ -139,7 +139,7 @@ fn heat(context: &Context, call: &HeatCall) -> Result<Bytes> {
     Ok(heat::report_to_bytes(&report))
 }
 
-/// Returns the index name by which a query is answered.
+/// Returns the name of the index that answers a query.
 fn query_index(context: &Context, call: &QueryIndexCall) -> Result<Bytes> {
     let scan = Scan { columns: call.columns.clone(), ..Scan::all() };
     let asked = QueryScan { query: &call.query, scan: &scan, limit: call.limit, as_of: 0 };
@@ -156,7 +156,7 @@ fn begin_index(context: &Context, call: &IndexCall) -> Result<()> {
             context.cluster.index_checks.begin((store, &context.cluster.search), table, index)
         }
         IndexOperation::Repair => match store.index_state(table, index)? {
-            // A retry for this call, or a build that makes all entries.
+            // A retry of this call, or a build that makes all entries.
             IndexState::Building { .. } | IndexState::Repairing => Ok(()),
             _ => store.request_index_repair(table, index),
         },
@@ -187,7 +187,7 @@ fn is_rebuilt(context: &Context, call: &IndexCall) -> Result<bool> {
     Ok(store.is_index_rebuilt(&*store.table(&entries)?))
 }
 
-/// Returns the progress for a procedure that was started by signature.
+/// Returns the progress of a procedure that was started by signature.
 pub(crate) fn is_done(
     context: &Context,
     request: proto::IsProcedureDoneRequest,

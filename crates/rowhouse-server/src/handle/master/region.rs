@@ -11,7 +11,7 @@ use rowhouse_store::Region;
 use super::procedure;
 use crate::context::Context;
 
-/// Splits a region at a row, or halfway through the data.
+/// Splits a region at a row, or halfway through the region's data.
 pub(crate) fn split(
     context: &Context,
     request: proto::SplitTableRegionRequest,

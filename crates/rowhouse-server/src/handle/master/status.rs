@@ -137,7 +137,7 @@ fn rounded(bytes: u64, unit: u64) -> u32 {
     u32::try_from((bytes / unit).max(least)).unwrap_or(u32::MAX)
 }
 
-/// Returns the load on `server`'s regions whose table satisfies `wanted`.
+/// Returns the loads of `server`'s regions whose table satisfies `wanted`.
 pub(crate) fn region_loads(
     context: &Context,
     server: &RegionServer,

@@ -34,7 +34,7 @@ pub(super) enum CountsForm {
     Pairs,
 }
 
-/// A document page.
+/// A page of documents.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Documents {
     pub(super) found: i64,

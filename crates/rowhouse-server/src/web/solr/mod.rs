@@ -1,6 +1,6 @@
 //! Solr's select handler over full-text indexes (`docs/search.md`, "Solr's clients").
 //!
-//! [`params`] has the parameter table, [`request`] reads them, [`search`] runs the search, and
+//! [`params`] has the table of parameters, [`request`] reads them, [`search`] runs the search, and
 //! [`json`] and [`javabin`] write the [`answer`].
 
 mod answer;
@@ -155,7 +155,7 @@ fn add_query(params: &mut Params, query: &[u8]) -> Result<(), Failure> {
     added.inspect_err(|_| params.add_answer_form(query))
 }
 
-/// Adds the parameters in a POST body. As in Solr, an empty one has none, whatever the type.
+/// Adds the parameters in a POST body. As in Solr, an empty one has none, whatever its type.
 fn add_form(params: &mut Params, kind: &str, body: Read) -> Result<(), Failure> {
     let is_form = kind.eq_ignore_ascii_case("application/x-www-form-urlencoded");
     match body {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::encoded;
 use super::mails;
 
-/// Reads the form's version 2 as SolrJ's `JavaBinCodec` does.
+/// Reads version 2 of the form as SolrJ's `JavaBinCodec` does.
 struct Reader<'a> {
     rest: &'a [u8],
     names: HashMap<usize, String>,

@@ -2,8 +2,8 @@
 //!
 //!     cargo run --example count_through_restarts -- hbase://localhost:16020 60
 //!
-//! Increments a counter for the given number of seconds, together with a get, a put and a batch,
-//! and then compares the acknowledged increments with the counter.
+//! Increments a counter for the given time in seconds, together with a get, a put and a batch, and
+//! then compares the acknowledged increments with the counter.
 
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
-//! Batches of actions.
+//! Action batches.
 //!
 //! Each round groups the remaining actions by region and server. All servers are called in
 //! parallel; the calls to one server are sequential. After a retryable failure the failed actions
-//! and all later ones for the same server are left for the next round, so a later mutation of a row
+//! and all later ones for the same server are left for the next round, so a later mutation on a row
 //! never overtakes an earlier one.
 
 use std::collections::BTreeMap;
@@ -23,15 +23,15 @@ use crate::table::is_repeatable;
 
 /// Maximum actions in one call.
 const CALL_ACTIONS_MAX: usize = 1000;
-/// Bytes of cells at which a call is full.
+/// Cell bytes at which a call is full.
 const CALL_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Bytes counted for an action in addition to its cells.
+/// Bytes counted for an action in addition to the cells.
 const ACTION_BYTES: usize = 64;
 
-/// The content of one call: the indexes of the actions per region.
+/// One call's content: the indexes of the actions per region.
 type Chunk = Vec<(Arc<Located>, Vec<usize>)>;
 
-/// The results of actions in one round; an action that was not sent has none.
+/// Action results in one round; an action that was not sent has none.
 type Outcomes = Vec<(usize, Result<ActionResult, Failure>)>;
 
 /// Executes all actions; returns one answer for each, in order.
@@ -99,8 +99,8 @@ fn is_misplaced(failure: &Failure) -> bool {
     failure.error.kind() == ErrorKind::NotServingRegion
 }
 
-/// Returns the error for all actions if one of them failed because the table is disabled or does
-/// not exist.
+/// Returns the error for all actions if one action failed because the table is disabled or does not
+/// exist.
 async fn refusal(
     client: &Client,
     table: &TableName,
@@ -113,7 +113,7 @@ async fn refusal(
     client.refuse_disabled(table, failure, checked, end).await.err()
 }
 
-/// Finds the region of every action. Actions whose region cannot be found have failed.
+/// Finds every action's region. Actions whose region cannot be found have failed.
 async fn locate(
     client: &Client,
     table: &TableName,
@@ -121,7 +121,7 @@ async fn locate(
     left: Vec<usize>,
     deadline: Instant,
 ) -> (BTreeMap<Address, Chunk>, Outcomes) {
-    // Within a round all actions of a row go to the same region, even if regions change meanwhile.
+    // Within a round all actions on a row go to the same region, even if regions change meanwhile.
     let mut grouping = Grouping::default();
     let mut outcomes = Outcomes::new();
     let mut blind: Option<Failure> = None;
@@ -162,7 +162,8 @@ struct Grouping {
 }
 
 impl Grouping {
-    /// Adds an action to the region of its row; returns whether that region is known.
+    /// Adds an action to the region that holds the action's row; returns true if that region is
+    /// known.
     fn add(&mut self, row: &[u8], at: usize) -> bool {
         let in_front = self
             .regions
@@ -190,7 +191,7 @@ impl Grouping {
     }
 }
 
-/// Splits a server's actions into calls of limited size, in order.
+/// Splits a server's actions into calls with limited size, in order.
 fn chunks(asked: Chunk, bytes_of: impl Fn(usize) -> usize) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     let mut chunk = Chunk::new();

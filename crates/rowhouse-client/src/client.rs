@@ -13,8 +13,8 @@ use crate::locate::{Located, Locator, RegionTarget, explained, table_state};
 use crate::retry::{Attempts, Failure};
 use crate::{Admin, Settings, Table, Target};
 
-/// A client of a cluster. Clones share its connections and its region cache. Dropping the last
-/// clone, and every [`Table`] and [`crate::Scanner`] made from it, closes the connections.
+/// A client for a cluster. Clones share the connections and the region cache. Dropping the last
+/// clone, and every [`Table`] and [`crate::Scanner`] made from the client, closes the connections.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -25,18 +25,18 @@ struct Shared {
     cluster_id: String,
     connections: Arc<Connections>,
     locator: Locator,
-    /// Distinguishes this client's nonces from those of other clients.
+    /// Distinguishes this client's nonces from other clients' nonces.
     nonce_group: u64,
 }
 
 impl Client {
-    /// Locates the cluster and reads its id. Connections to its servers are opened on first use and
+    /// Locates the cluster and reads its id. Connections to the servers are opened on first use and
     /// reopened after they break.
     ///
     /// # Errors
-    /// `Connection` or `Timeout` if no address of `target` answers. There are no retries, so a
-    /// wrong address is reported immediately. `InvalidRequest` for a port of the cluster that
-    /// speaks another protocol than `target` means.
+    /// `Connection` or `Timeout` if no address in `target` answers. There are no retries, so a
+    /// wrong address is reported immediately. `InvalidRequest` for a cluster port that speaks
+    /// another protocol than `target` means.
     pub async fn connect(target: &Target) -> Result<Self> {
         Self::connect_with(target, Settings::default()).await
     }
@@ -65,17 +65,17 @@ impl Client {
         &self.shared.cluster_id
     }
 
-    /// Returns the settings of this client.
+    /// Returns this client's settings.
     pub fn settings(&self) -> &Settings {
         &self.shared.settings
     }
 
-    /// Returns a handle of a table. No call is made: an unknown table is reported on first use.
+    /// Returns a table handle. No call is made: an unknown table is reported on first use.
     pub fn table(&self, name: &TableName) -> Table {
         Table { client: self.clone(), name: name.clone() }
     }
 
-    /// Returns the administration of tables, namespaces and the cluster.
+    /// Returns the handle that administers tables, namespaces and the cluster.
     pub fn admin(&self) -> Admin {
         Admin { client: self.clone() }
     }
@@ -140,7 +140,7 @@ impl Client {
         }
     }
 
-    /// If a region is not served, checks whether its table is disabled, as stock clients do; at
+    /// If a region is not served, checks whether the table is disabled, as stock clients do; at
     /// most once per `checked`.
     ///
     /// # Errors
@@ -180,8 +180,8 @@ impl Client {
     }
 }
 
-/// Returns a random number. It is never 0, which stands for no nonce: the variant bits of a UUID
-/// are not 0.
+/// Returns a random number. It is never 0 (which stands for no nonce): a UUID's variant bits are
+/// not 0.
 fn random() -> u64 {
     Uuid::new_v4().as_u64_pair().1
 }

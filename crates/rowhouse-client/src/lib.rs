@@ -1,7 +1,7 @@
 //! A native async client for Apache HBase clusters and for rowhouse servers.
 //!
-//! It speaks HBase's RPC to masters and region servers, and locates them through servers of the
-//! cluster or through ZooKeeper. It needs a tokio runtime.
+//! It speaks HBase's RPC to masters and region servers, and locates them through cluster servers or
+//! through ZooKeeper. It needs a tokio runtime.
 //!
 //! ```no_run
 //! use rowhouse_client::{Client, Target};
@@ -37,9 +37,9 @@
 //!
 //! # Errors
 //! Every error is a [`rowhouse_model::Error`] with HBase's message. Calls that are safe to retry
-//! are retried within the limits of [`Settings`]; the error of the last attempt is returned. A get
-//! from an unknown or disabled table fails immediately with `TableNotFound` or `TableNotEnabled`,
-//! as with stock clients.
+//! are retried within the limits in [`Settings`]; the last attempt's error is returned. A get from
+//! an unknown or disabled table fails immediately with `TableNotFound` or `TableNotEnabled`, as
+//! with stock clients.
 //!
 //! # Limits
 //! Each connection has at most 1,024 calls and 64 MiB of requests under way; further calls wait,

@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::Settings;
 
-/// HBase's waits before the first, second, … retry, in units of the pause.
+/// HBase's waits before the first, second, … retry, as multiples of the pause.
 const BACKOFF: [u32; 13] = [1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200];
-/// The random share of a wait, so that clients do not retry simultaneously.
+/// A wait's random share, so that clients do not retry simultaneously.
 const JITTER: f64 = 0.01;
 
 /// Longer timeouts count as unlimited: 30 years.
@@ -30,12 +30,12 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Builds the failure of a call that was not sent.
+    /// Builds the failure for a call that was not sent.
     pub(crate) fn before(error: Error) -> Self {
         Self { error, maybe_done: false }
     }
 
-    /// Builds the failure of a call that was sent, with unknown outcome.
+    /// Builds the failure for a call that was sent, with unknown outcome.
     pub(crate) fn unknown(error: Error) -> Self {
         Self { error, maybe_done: true }
     }
@@ -50,14 +50,14 @@ impl Failure {
         Self { error, maybe_done: !refused }
     }
 
-    /// Returns whether a retry cannot help.
+    /// Returns true if a retry cannot help.
     pub(crate) fn is_final(&self, settings: &Settings) -> bool {
         let left = Duration::MAX;
         let best = RetryContext { failures: 0, repeatable: true, left, chance: 0.0 };
         decide(self, best, settings) == Verdict::GiveUp
     }
 
-    /// Returns whether the cached location of the server or region may be wrong.
+    /// Returns true if the server's or region's cached location may be wrong.
     pub(crate) fn is_misplaced(&self) -> bool {
         use ErrorKind::*;
         matches!(
@@ -76,14 +76,14 @@ pub(crate) enum Verdict {
     Again(Duration),
 }
 
-/// The circumstances of a failure.
+/// A failure's circumstances.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RetryContext {
-    /// Earlier failures of the same operation.
+    /// Earlier failures in the same operation.
     pub(crate) failures: u32,
     /// Whether the call is idempotent.
     pub(crate) repeatable: bool,
-    /// The remaining time of the operation.
+    /// The operation's remaining time.
     pub(crate) left: Duration,
     /// A random number from 0 to 1.
     pub(crate) chance: f64,
@@ -131,7 +131,7 @@ pub(crate) fn chance() -> f64 {
     f64::from(Uuid::new_v4().as_u128() as u32) / f64::from(u32::MAX)
 }
 
-/// The attempts of one operation.
+/// One operation's attempts.
 pub(crate) struct Attempts<'a> {
     settings: &'a Settings,
     end: Instant,
@@ -143,12 +143,12 @@ impl<'a> Attempts<'a> {
         Self { settings, end: from_now(settings.operation_timeout), failures: 0 }
     }
 
-    /// Returns the end of the operation's time.
+    /// Returns when the operation's time ends.
     pub(crate) fn end(&self) -> Instant {
         self.end
     }
 
-    /// Returns the deadline of a call that starts now.
+    /// Returns the deadline for a call that starts now.
     pub(crate) fn deadline(&self) -> Instant {
         self.end.min(from_now(self.settings.call_timeout))
     }

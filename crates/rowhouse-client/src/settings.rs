@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Limits of a [`crate::Client`]. The defaults are HBase's, except for the total time of an
-/// operation, for which HBase allows twenty minutes.
+/// Limits for a [`crate::Client`]. The defaults are HBase's, except for an operation's total time,
+/// for which HBase allows twenty minutes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The user name sent to servers; the default is `HADOOP_USER_NAME`, else `USER`, else
@@ -11,15 +11,15 @@ pub struct Settings {
     pub user: String,
     /// Timeout for opening a connection; 10 seconds by default.
     pub connect_timeout: Duration,
-    /// Timeout of one call, including its wait in the queue; 60 seconds by default.
+    /// Timeout for one call, including the wait in the queue; 60 seconds by default.
     pub call_timeout: Duration,
-    /// Maximum time of an operation without success, including all retries: of a get or mutation as
-    /// a whole, of a batch or scan since its last answer. 2 minutes by default.
+    /// Maximum time for an operation without success, including all retries: for a get or mutation
+    /// as a whole, for a batch or scan since the last answer. 2 minutes by default.
     pub operation_timeout: Duration,
-    /// Timeout of a master procedure, for example creating or disabling a table. 10 minutes by
+    /// Timeout for a master procedure, for example creating or disabling a table. 10 minutes by
     /// default.
     pub procedure_timeout: Duration,
-    /// Maximum retries of a failed call; 15 by default.
+    /// Maximum retries for a failed call; 15 by default.
     pub retries_max: u32,
     /// The wait before the first retry; later waits are up to 200 times as long. 100 milliseconds
     /// by default.

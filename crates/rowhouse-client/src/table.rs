@@ -1,4 +1,4 @@
-//! Reads and writes rows of one table.
+//! Reads and writes rows in one table.
 
 use rowhouse_format::convert::multi::{
     Action, ActionResult, IndexedAction, MultiCall, MultiResult, RegionActions,
@@ -18,7 +18,7 @@ use crate::locate::TableRegions;
 use crate::retry::Failure;
 use crate::{Client, Scanner, batch};
 
-/// A table of a cluster; cheap to clone.
+/// A table in a cluster; cheap to clone.
 #[derive(Clone)]
 pub struct Table {
     pub(crate) client: Client,
@@ -35,7 +35,7 @@ impl Table {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for an
-    /// existence-only get; the error of the last retry.
+    /// existence-only get; the last retry's error.
     pub async fn get(&self, get: &Get) -> Result<Row> {
         if get.existence_only {
             return Err(Error::invalid("a get that checks only existence returns no row"));
@@ -45,7 +45,7 @@ impl Table {
         Ok(result::from_proto(result, &mut cells)?.row)
     }
 
-    /// Returns whether any cell matches the get, without transferring cells.
+    /// Returns true if any cell matches the get, without transferring cells.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -68,12 +68,12 @@ impl Table {
 
     /// Applies a mutation to one row: a `Put`, `Delete`, `Increment` or `Append`. An increment or
     /// append whose answer was lost is retried with the same nonce, so it counts once. Puts and
-    /// deletes are idempotent and retried without one, except the delete of a column's newest
-    /// version, which could delete two versions.
+    /// deletes are idempotent and retried without one, except deleting a column's newest version,
+    /// which could delete two versions.
     ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`, `InvalidRequest`; the error of the
-    /// last retry. After `Connection` and `Timeout` it is unknown whether the mutation was applied.
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`, `InvalidRequest`; the last retry's
+    /// error. After `Connection` and `Timeout` it is unknown whether the mutation was applied.
     pub async fn mutate(&self, mutation: impl Into<Mutation>) -> Result<MutationOutcome> {
         let mutation = mutation.into();
         let repeatable = is_repeatable(&mutation);
@@ -120,8 +120,8 @@ impl Table {
     }
 
     /// Applies several mutations to one row atomically: HBase's `mutateRow`. Returns the new cells
-    /// of the increments and appends, in their order. It is retried like [`Table::mutate`] if all
-    /// its mutations can be.
+    /// from the increments and appends, in order. It is retried like [`Table::mutate`] if all
+    /// mutations can be.
     ///
     /// # Errors
     /// As [`Table::mutate`], for the first mutation that fails; then nothing is changed.
@@ -181,9 +181,9 @@ impl Table {
     }
 
     /// Applies many mutations; returns one result for each, in order. All servers are called in
-    /// parallel, with at most 2 MiB or 1,000 mutations per call. Mutations of the same row are
-    /// applied in the given order; there is no other guarantee of order, and no atomicity across
-    /// mutations. Only failed mutations are retried.
+    /// parallel, with at most 2 MiB or 1,000 mutations per call. Mutations on the same row are
+    /// applied in the given order; no other order is guaranteed, and no atomicity across mutations.
+    /// Only failed mutations are retried.
     pub async fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
         let number = |mutation: Mutation| {
             let nonce = mutation.is_read_modify_write().then(|| self.client.nonce());
@@ -232,13 +232,13 @@ impl Table {
         answers.into_iter().map(|answer| answer.map(exists)).collect()
     }
 
-    /// Reads a range of rows. The first call is made by [`Scanner::next`].
+    /// Reads a row range. The first call is made by [`Scanner::next`].
     pub fn scan(&self, scan: Scan) -> Scanner {
         Scanner::new(self.client.clone(), self.name.clone(), scan, None)
     }
 
-    /// Reads the rows of a range that match a query, in the language of row-key templates. Only
-    /// `rowhouse serve` knows such queries: Apache HBase returns all rows of the range. Times
+    /// Reads the rows in a range that match a query, in the row-key template language. Only
+    /// `rowhouse serve` knows such queries: Apache HBase returns all rows in the range. Times
     /// without a zone are UTC.
     pub fn scan_matching(&self, scan: Scan, query: String) -> Scanner {
         Scanner::new(self.client.clone(), self.name.clone(), scan, Some(query))
@@ -254,7 +254,7 @@ impl Table {
         search::found_from_proto(self.call_search(&call).await?)
     }
 
-    /// Counts the rows of a search.
+    /// Counts the rows that a search finds.
     ///
     /// # Errors
     /// As [`Table::search`].
@@ -262,8 +262,8 @@ impl Table {
         search::count_from_proto(self.call_search(&SearchCall::Count(text)).await?)
     }
 
-    /// Returns how many rows of a search have each value of a field, the most frequent first, at
-    /// most so many values.
+    /// Returns how many rows that a search finds have each value of a field, the most frequent
+    /// first, at most so many values.
     ///
     /// # Errors
     /// As [`Table::search`]; `InvalidRequest` for a field without values in the index.
@@ -291,7 +291,7 @@ impl Table {
     /// Returns the table's regions in order, each with its current server, from `hbase:meta`.
     ///
     /// # Errors
-    /// `TableNotFound`; the error of the last retry.
+    /// `TableNotFound`; the last retry's error.
     pub async fn regions(&self) -> Result<Vec<(RegionInfo, Option<ServerName>)>> {
         let mut rows = Scanner::over_regions(self.client.clone(), &self.name);
         let mut regions = Vec::new();
@@ -310,7 +310,7 @@ fn no_word() -> Error {
     Error::new(ErrorKind::Protocol, message)
 }
 
-/// Returns whether a mutation is safe to retry.
+/// Returns true if a mutation is safe to retry.
 pub(crate) fn is_repeatable(mutation: &Mutation) -> bool {
     match mutation {
         Mutation::Put(_) => true,

@@ -1,10 +1,10 @@
-//! The location of a cluster.
+//! A cluster's location.
 
 use std::fmt;
 
 use rowhouse_model::{Error, Result};
 
-/// HBase's default port of a region server.
+/// HBase's default port for a region server.
 const RPC_PORT: u16 = 16020;
 /// ZooKeeper's default port.
 const ZOOKEEPER_PORT: u16 = 2181;
@@ -14,11 +14,11 @@ const ZNODE: &str = "/hbase";
 /// The servers that are contacted to locate a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Masters or region servers of the cluster, as host and port, tried one after the other.
+    /// The cluster's masters or region servers, as host and port, tried one after the other.
     Servers(Vec<(String, u16)>),
     /// The ZooKeeper ensemble that the cluster registers with.
     ZooKeeper {
-        /// Its servers, as host and port, tried one after the other.
+        /// ZooKeeper servers, as host and port, tried one after the other.
         servers: Vec<(String, u16)>,
         /// The cluster's parent znode, by default `/hbase`.
         znode: String,

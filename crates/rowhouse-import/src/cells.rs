@@ -1,4 +1,4 @@
-//! The cells of a row, packed while they are sorted.
+//! A row's cells, packed while they are sorted.
 //!
 //! ```text
 //! ┌────────────┬───────────────┬───────────┬────────┬───────────┬───────┬┄
@@ -26,8 +26,8 @@ pub(crate) fn pack(cells: &[CellBytes]) -> Vec<u8> {
     packed
 }
 
-/// The cells of one row of the table. Columns of later input rows with the same key replace those
-/// of earlier ones.
+/// The cells in one table row. Columns from later input rows with the same key replace the same
+/// columns from earlier ones.
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
     columns: BTreeMap<(Bytes, Bytes), Bytes>,
@@ -49,7 +49,7 @@ impl Merged {
         }
     }
 
-    /// Returns the cells in order, with the timestamp of the write.
+    /// Returns the cells in order, with the write's timestamp.
     pub(crate) fn into_cells(self, row: &[u8]) -> Result<Vec<Cell>> {
         let cell = |((family, qualifier), value): ((Bytes, Bytes), Bytes)| {
             Cell::new(row, family, qualifier, Timestamp::LATEST, CellKind::Put, value)

@@ -1,4 +1,4 @@
-//! Values composed from several fields of a file: `{time_hour:.14}{minute:02}Z`.
+//! Values composed from several file fields: `{time_hour:.14}{minute:02}Z`.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use rowhouse::{Error, Result};
 
 use crate::source::{Datum, Record};
 
-/// A text with placeholders for fields of a file, by their numbers.
+/// A text with placeholders for file fields, by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Composed {
     parts: Vec<Part>,
@@ -17,15 +17,15 @@ enum Part {
     Literal(String),
     Field {
         at: usize,
-        /// Number of characters up to which the value is padded with leading zeros.
+        /// Character count up to which the value is padded with leading zeros.
         fill: usize,
-        /// Number of leading characters that are used.
+        /// How many leading characters are used.
         take: usize,
     },
 }
 
 impl Composed {
-    /// Parses a text. `position` returns the index of a field among the file's names.
+    /// Parses a text. `position` returns a field's index among the file's names.
     ///
     /// # Errors
     /// `InvalidRequest` for unclosed braces, for a field that the file does not have, and for an
@@ -64,7 +64,7 @@ impl Composed {
         Ok(Self { parts })
     }
 
-    /// Returns the indexes of the fields in the text.
+    /// Returns the field indexes in the text.
     pub(crate) fn fields(&self) -> impl Iterator<Item = usize> + '_ {
         self.parts.iter().filter_map(|part| match part {
             Part::Field { at, .. } => Some(*at),
@@ -72,7 +72,7 @@ impl Composed {
         })
     }
 
-    /// Returns the value for a row, or none if one of its fields has none.
+    /// Returns the value for a row, or none if a field in it has none.
     pub(crate) fn datum(&self, record: &Record) -> Result<Datum<'static>> {
         let mut made = String::new();
         for part in &self.parts {

@@ -1,4 +1,4 @@
-//! HFiles of a cluster, or of another database.
+//! HFiles from a cluster, or from another database.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use rowhouse::schema::TableName;
 use rowhouse::{Error, Result};
 use rowhouse_store::{LoadReport, Progress, Store, files_to_load};
 
-/// Loads the HFiles under `hfiles`, in a folder for each family, atomically into a table of the
+/// Loads the HFiles under `hfiles`, in a folder for each family, atomically into a table in the
 /// store in the data directory `data`. The table has these families, and nothing may have the
 /// directory open. It blocks the thread.
 ///

@@ -1,4 +1,4 @@
-//! The builder of an import.
+//! Builds an import.
 
 use std::path::PathBuf;
 
@@ -17,18 +17,18 @@ use crate::summary::Summary;
 use crate::targets::Targets;
 use crate::times::TimeForm;
 
-/// An import of files of rows into a table.
+/// An import that reads row files into a table.
 ///
-/// Each field of a file goes to the field of the key, or the column, of its name;
-/// [`Import::map`], [`Import::set`] and [`Import::skip`] are for other names. A row without a value
-/// for a column has no cell there.
+/// Each field in a file goes to the key field, or the column, with the same name; [`Import::map`],
+/// [`Import::set`] and [`Import::skip`] are for other names. A row without a value for a column has
+/// no cell there.
 ///
 /// Files are read twice: all rows are checked before any is written. Rows that do not fit are
-/// rejected, to a file for each input file with `.rejected` appended to its name. While rows are
+/// rejected, to a file for each input file with `.rejected` appended to the name. While rows are
 /// being written, a file records the progress: the same import, run again after an interruption,
 /// resumes there.
 ///
-/// Messages of errors name the options of `rowhouse import`; the methods here have their names.
+/// Error messages name the `rowhouse import` options; the methods here have the same names.
 pub struct Import {
     database: Database,
     plan: Plan,
@@ -36,7 +36,7 @@ pub struct Import {
 }
 
 impl Import {
-    /// Creates an import into a table of a database.
+    /// Creates an import into a table in a database.
     pub fn new(database: &Database, table: TableName) -> Self {
         let plan = Plan {
             table,
@@ -54,8 +54,8 @@ impl Import {
         Self { database: database.clone(), plan, on_progress: None }
     }
 
-    /// Adds a file. Its name says its format (.csv, .tsv, .tab, .jsonl, .ndjson, .parquet), unless
-    /// [`Reading::format`] does. A text file may be compressed by gzip or zstd.
+    /// Adds a file. The name determines the format (.csv, .tsv, .tab, .jsonl, .ndjson, .parquet),
+    /// unless [`Reading::format`] does. A text file may be compressed by gzip or zstd.
     #[must_use]
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.plan.files.push(path.into());
@@ -77,8 +77,8 @@ impl Import {
     }
 
     /// Creates the table if it is missing: with this key, these columns and their families, and
-    /// that number of regions if its key is distributed evenly. An existing table must declare the
-    /// same key and columns.
+    /// that many regions if the key is distributed evenly. An existing table must declare the same
+    /// key and columns.
     #[must_use]
     pub fn declare(
         mut self,
@@ -90,47 +90,46 @@ impl Import {
         self
     }
 
-    /// Writes a field of the file to the field or column `to`.
+    /// Writes a file field to the field or column `to`.
     #[must_use]
     pub fn map(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
         self.plan.mapping.maps.push((from.into(), to.into()));
         self
     }
 
-    /// Composes the values of the field or column `to` from fields of the file: `{NAME}` is the
-    /// value of a field, `{NAME:02}` fills it with leading zeros up to two characters, `{NAME:.14}`
-    /// cuts it after 14 characters; `{{` and `}}` are braces. A row in which one of the fields has
-    /// no value has none here. A text without fields is a constant.
+    /// Composes the values for the field or column `to` from the file's fields: `{NAME}` is a
+    /// field's value, `{NAME:02}` fills it with leading zeros up to two characters, `{NAME:.14}`
+    /// cuts it after 14 characters; `{{` and `}}` are braces. A row in which any such field has no
+    /// value has none here. A text without fields is a constant.
     #[must_use]
     pub fn set(mut self, to: impl Into<String>, text: impl Into<String>) -> Self {
         self.plan.mapping.sets.push((to.into(), text.into()));
         self
     }
 
-    /// Leaves out a field of the file.
+    /// Leaves out a file field.
     #[must_use]
     pub fn skip(mut self, name: impl Into<String>) -> Self {
         self.plan.mapping.skips.push(name.into());
         self
     }
 
-    /// Leaves out all fields of the file that the table does not have. Without this they are an
-    /// error.
+    /// Leaves out all file fields that the table does not have. Without this they are an error.
     #[must_use]
     pub fn skip_unknown(mut self) -> Self {
         self.plan.mapping.skip_unknown = true;
         self
     }
 
-    /// Sets the form of a field's or column's times. Without this it is recognized from all values
-    /// of a file.
+    /// Sets the time form for a field or column. Without this it is recognized from all values in a
+    /// file.
     #[must_use]
     pub fn times(mut self, name: impl Into<String>, form: TimeForm) -> Self {
         self.plan.mapping.times.push((name.into(), form));
         self
     }
 
-    /// Sets the treatment of rows that have the key of another: [`Duplicates::Refuse`] by default.
+    /// Sets how to treat rows with the same key as another row: [`Duplicates::Refuse`] by default.
     #[must_use]
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.plan.duplicates = duplicates;
@@ -151,22 +150,22 @@ impl Import {
         self
     }
 
-    /// Sets the file that records the progress while rows are written: by default the name of the
-    /// first file with `.progress` appended, in the current directory.
+    /// Sets the file that records the progress while rows are written: by default the first file's
+    /// name with `.progress` appended, in the current directory.
     #[must_use]
     pub fn progress(mut self, file: impl Into<PathBuf>) -> Self {
         self.plan.progress_file = Some(file.into());
         self
     }
 
-    /// Sets the number of rows that are written at once: 1,000 by default, 1 to 100,000.
+    /// Sets how many rows are written at once: 1,000 by default, 1 to 100,000.
     #[must_use]
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.plan.batch_rows = rows;
         self
     }
 
-    /// Sets the bytes of keys, and for [`Import::sort`] of rows, that are sorted in memory, before
+    /// Sets how many key bytes, and for [`Import::sort`] row bytes, are sorted in memory, before
     /// temporary files are used: 256,000,000 by default.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: usize) -> Self {
@@ -186,13 +185,13 @@ impl Import {
 
     /// Checks all rows and writes those that are not rejected.
     ///
-    /// It runs on a thread of the runtime that may block, and goes on if the future is dropped.
+    /// It runs on a runtime thread that may block, and goes on if the future is dropped.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` for files, fields or declarations that do not fit, for
-    /// rows that have the key of another ([`Duplicates`]), and for too many rejected rows; `Io` and
-    /// `Corruption` of a file; `Unsupported` for a Parquet file without the feature `parquet`, or
-    /// with a feature of Parquet that is not supported; and those of writing.
+    /// rows with the same key as another row ([`Duplicates`]), and for too many rejected rows; `Io`
+    /// and `Corruption` for a file; `Unsupported` for a Parquet file without the feature `parquet`,
+    /// or with a Parquet feature that is not supported; and write errors.
     pub async fn run(self) -> Result<Summary> {
         self.done(Mode { is_dry_run: false, is_sorted: false }).await
     }
@@ -201,7 +200,7 @@ impl Import {
     /// their files.
     ///
     /// # Errors
-    /// As [`Import::run`], but rows that have the key of another are no error:
+    /// As [`Import::run`], but rows with the same key as another row are no error:
     /// [`Summary::is_refused`] reports them.
     pub async fn check(self) -> Result<Summary> {
         self.done(Mode { is_dry_run: true, is_sorted: false }).await
@@ -216,7 +215,7 @@ impl Import {
     }
 
     /// Checks all rows, creates the table if it is missing, and sorts the rows that are not
-    /// rejected. [`SortedRows::load`] then writes them as files of the store, which is faster than
+    /// rejected. [`SortedRows::load`] then writes them as store files, which is faster than
     /// [`Import::run`] and atomic.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The progress file of an import, from which the same command resumes after an interruption.
+//! An import's progress file, from which the same command resumes after an interruption.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,26 +13,26 @@ use crate::rows::InputPosition;
 use crate::source::RecordPosition;
 use crate::survey::Counts;
 
-/// The progress file of an import. It exists only while rows are being written.
+/// An import's progress file. It exists only while rows are being written.
 pub(crate) struct ProgressFile {
     path: PathBuf,
-    /// Identity of the import: database, table, files with their lengths and times, and how they
-    /// are read.
+    /// The import's identity: database, table, files with their lengths and times, and how they are
+    /// read.
     import: Json,
 }
 
 /// The point from which an import resumes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Progress {
-    /// Counts of the survey.
+    /// The survey's counts.
     pub(crate) counts: Counts,
-    /// The remaining parts of the files: they contain all rows that may not be written yet.
+    /// The files' remaining parts: they contain all rows that may not be written yet.
     pub(crate) parts: Vec<Part>,
-    /// Number of rows that are certainly written.
+    /// How many rows are certainly written.
     pub(crate) written: u64,
-    /// Key of the last written row of each part.
+    /// The key in each part's last written row.
     pub(crate) last: Vec<Bytes>,
-    /// The files of rejected rows.
+    /// The files with rejected rows.
     pub(crate) rejects: Vec<PathBuf>,
 }
 
@@ -41,10 +41,10 @@ impl ProgressFile {
         Self { path: path.to_owned(), import }
     }
 
-    /// Returns the progress of an earlier, unfinished import.
+    /// Returns how far an earlier, unfinished import came.
     ///
     /// # Errors
-    /// `InvalidRequest` for the file of another import, and for an unreadable one; `Io`.
+    /// `InvalidRequest` for another import's file, and for an unreadable one; `Io`.
     pub(crate) fn reached(&self) -> Result<Option<Progress>> {
         let text = match fs::read_to_string(&self.path) {
             Ok(text) => text,
@@ -126,7 +126,7 @@ fn reached_of(kept: &Map<String, Json>) -> Option<Progress> {
         Some(Part { start: spot_of(part.get("start")?)?, end })
     };
     let parts = kept.get("parts")?.as_array()?.iter().map(part).collect::<Option<_>>()?;
-    // Files of older versions do not have it.
+    // Files from older versions do not have it.
     let last = kept.get("last").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
     let key = |key: &Json| Some(Bytes::from(unescape(key.as_str()?).ok()?));
     let last = last.iter().map(key).collect::<Option<_>>()?;

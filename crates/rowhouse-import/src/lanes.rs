@@ -1,12 +1,12 @@
-//! Parts of the files that are read in parallel, so that rows in key order do not all go to one
-//! region at a time.
+//! File parts that are read in parallel, so that rows in key order do not all go to one region at a
+//! time.
 
 use rowhouse::{Bytes, Result};
 
 use crate::row::NewRow;
 use crate::rows::{InputPosition, Inputs, Rows};
 
-/// A part of the files: from one position up to another, or up to the end.
+/// A file part: from one position up to another, or up to the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Part {
     pub(crate) start: InputPosition,
@@ -18,7 +18,7 @@ pub(crate) struct Part {
 pub(crate) struct PositionSamples {
     spots: Vec<InputPosition>,
     rows: u64,
-    /// Number of rows between two marks.
+    /// How many rows are between two marks.
     distance: u64,
 }
 
@@ -44,8 +44,8 @@ impl PositionSamples {
         }
     }
 
-    /// Divides the files into `count` parts with about equal numbers of rows, or fewer if there are
-    /// few rows.
+    /// Divides the files into `count` parts with about equal row counts, or fewer if there are few
+    /// rows.
     pub(crate) fn parts(&self, count: usize) -> Vec<Part> {
         let mut starts = vec![InputPosition::default()];
         starts.extend((1..count).filter_map(|nth| {
@@ -63,7 +63,7 @@ pub(crate) struct InputPart<'i> {
     rows: Rows<'i>,
     end: Option<InputPosition>,
     is_done: bool,
-    /// Key of the last row taken.
+    /// The key in the last row taken.
     last: Option<Bytes>,
 }
 
@@ -72,17 +72,17 @@ impl<'i> InputPart<'i> {
         Ok(Self { rows: inputs.rows(part.start)?, end: part.end, is_done: false, last: None })
     }
 
-    /// Records the key of a row that was taken.
+    /// Records the key in a row that was taken.
     pub(crate) fn note(&mut self, key: &Bytes) {
         self.last = Some(key.clone());
     }
 
-    /// Returns the key of the last row taken.
+    /// Returns the key in the last row taken.
     pub(crate) fn last(&self) -> Option<Bytes> {
         self.last.clone()
     }
 
-    /// Returns the next row that is not rejected, and its place.
+    /// Returns the next row that is not rejected, and the place.
     pub(crate) fn next(&mut self) -> Result<Option<(InputPosition, NewRow)>> {
         while !self.is_done {
             let read = match self.end == Some(self.rows.reached()) {
@@ -101,7 +101,7 @@ impl<'i> InputPart<'i> {
         Ok(None)
     }
 
-    /// Returns the unread rest of the part.
+    /// Returns the part's unread rest.
     pub(crate) fn rest(&self) -> Part {
         Part { start: self.rows.reached(), end: self.end }
     }

@@ -1,5 +1,5 @@
-//! Imports files of rows, or HFiles, into tables of rowhouse. `rowhouse import` is a command line
-//! for this crate.
+//! Imports row files, or HFiles, into rowhouse tables. `rowhouse import` is a command line for this
+//! crate.
 //!
 //! [`Import`] reads CSV, JSON lines and, with the feature `parquet`, Apache Parquet.
 //!
@@ -36,12 +36,11 @@
 //! # }
 //! ```
 //!
-//! [`Import::sort`] writes the rows as files of the store instead of as puts, and [`load_hfiles`]
-//! loads the files of a cluster.
+//! [`Import::sort`] writes the rows as store files instead of as puts, and [`load_hfiles`] loads a
+//! cluster's files.
 //!
-//! Parquet's reader panics on some damaged files. Such a panic becomes an error; to keep its
-//! message from standard error, the first Parquet file that is read wraps the panic hook of the
-//! process.
+//! Parquet's reader panics on some damaged files. Such a panic becomes an error; to keep the panic
+//! message from standard error, the first Parquet file that is read wraps the process's panic hook.
 
 mod cells;
 mod compose;

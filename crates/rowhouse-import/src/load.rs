@@ -1,4 +1,4 @@
-//! Loads rows into a table as files of its regions, atomically.
+//! Loads rows into a table as files in the table's regions, atomically.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::cells::Merged;
 use crate::progress::{Reporter, Step};
 use crate::sort::{Entry, Sorted, Sorter};
 
-/// Writes sorted rows to files of the store in `dir`, which no process has open, and adds these to
-/// the table.
+/// Writes sorted rows to store files in `dir`, which no process has open, and adds these to the
+/// table.
 pub(crate) fn load(
     dir: &Path,
     table: &TableName,
@@ -31,7 +31,7 @@ pub(crate) fn load(
     store.close()
 }
 
-/// Iterates over the rows of the table: merges consecutive entries with the same key.
+/// Iterates over the table rows: merges consecutive entries with the same key.
 struct MergedRows<'s> {
     sorted: Sorted<'s>,
     next: Option<Entry>,

@@ -1,4 +1,4 @@
-//! Creation of a missing table.
+//! Creates a missing table.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use rowhouse::{Database, Error, ErrorKind, Result, Table, TableSpec};
 
 use crate::targets::Targets;
 
-/// The declarations of a table, with which it is created if it is missing.
+/// A table's declarations, with which it is created if it is missing.
 #[derive(Clone, Debug)]
 pub(crate) struct Declaration {
     pub(crate) targets: Targets,
-    /// The number of its regions, if its key is distributed evenly.
+    /// How many regions the table gets, if the key is distributed evenly.
     pub(crate) regions: Option<usize>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Destination {
     ToCreate(Box<TableSpec>),
 }
 
-/// Finds the table, or determines how to create it, and returns its declarations.
+/// Finds the table, or determines how to create it, and returns the declarations.
 ///
 /// # Errors
 /// `TableNotFound`; `InvalidRequest` for invalid declarations, and if the table declares something

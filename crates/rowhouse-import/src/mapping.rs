@@ -1,4 +1,4 @@
-//! The mapping from fields of a file to those of the table.
+//! The mapping from file fields to table fields.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,25 @@ use crate::source::{Datum, Record};
 use crate::targets::Targets;
 use crate::times::TimeForm;
 
-/// The mapping from the names of a file to those of the table, where they differ.
+/// The mapping from a file's names to the table's names, where they differ.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mapping {
-    /// A field of the file, and the field or column that gets its values.
+    /// A file field, and the field or column that gets the values.
     pub(crate) maps: Vec<(String, String)>,
-    /// A field or column, and the text that composes its values.
+    /// A field or column, and the text that composes the values.
     pub(crate) sets: Vec<(String, String)>,
-    /// Fields of the file that are left out.
+    /// File fields that are left out.
     pub(crate) skips: Vec<String>,
-    /// Whether fields of the file that the table does not have are left out.
+    /// Whether file fields that the table does not have are left out.
     pub(crate) skip_unknown: bool,
-    /// The form of the times of fields and columns.
+    /// Time forms for fields and columns.
     pub(crate) times: Vec<(String, TimeForm)>,
 }
 
-/// The source of the values of a field or column.
+/// Where a field's or column's values come from.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
-    /// A field of the file, by its index.
+    /// A file field, by index.
     Field(usize),
     /// A text composed from any number of fields.
     Composed(Composed),
@@ -43,13 +43,13 @@ impl Origin {
     }
 }
 
-/// The origins of the table's fields and columns, by name. Names without an entry have no source in
-/// the file.
+/// Where the table's fields and columns come from, by name. Names without an entry have no source
+/// in the file.
 pub(crate) type Origins = BTreeMap<String, Origin>;
 
 impl Mapping {
-    /// Returns the table's names that may occur in files without a list of names, under their names
-    /// in the file.
+    /// Returns the table's names that may occur in files without a name list, under their names in
+    /// the file.
     pub(crate) fn wanted(&self, targets: &Targets) -> Result<Vec<String>> {
         let (maps, sets) = (&self.maps, &self.sets);
         let mut wanted: Vec<String> = maps.iter().map(|(from, _)| from.clone()).collect();
@@ -69,7 +69,7 @@ impl Mapping {
         Ok(once)
     }
 
-    /// Returns the declared form of the times of each field.
+    /// Returns each field's declared time form.
     ///
     /// # Errors
     /// `InvalidRequest` for names that the table does not have, and for a name with two forms.
@@ -84,12 +84,12 @@ impl Mapping {
         Ok(forms)
     }
 
-    /// Returns the unknown names to ignore in rows of files with open names; `None` for any.
+    /// Returns the unknown names to ignore in rows from files with open names; `None` for any.
     pub(crate) fn ignored_names(&self) -> Option<Vec<String>> {
         (!self.skip_unknown).then(|| self.skips.clone())
     }
 
-    /// Matches the names of a file with those of the table.
+    /// Matches a file's names with the table's names.
     ///
     /// # Errors
     /// `InvalidRequest` with all names that occur on one side only; for a field with two origins.
@@ -147,7 +147,7 @@ fn add(origins: &mut Origins, name: &str, origin: Origin) -> Result<()> {
     }
 }
 
-/// Returns the index of a field among those of a file.
+/// Returns a field's index among a file's names.
 fn position(names: &[String], name: &str) -> Result<usize> {
     let mut found = (0..names.len()).filter(|at| names[*at] == name);
     match (found.next(), found.next()) {
@@ -171,8 +171,8 @@ fn no_place(unknown: &[&str]) -> Error {
     ))
 }
 
-/// Checks a text that composes values, as far as that is possible without a file: that its braces
-/// are closed and its formats are valid. [`Import::set`](crate::Import::set) documents such texts.
+/// Checks a text that composes values, as far as that is possible without a file: that the braces
+/// are closed and the formats are valid. [`Import::set`](crate::Import::set) documents such texts.
 ///
 /// # Errors
 /// `InvalidRequest`.
@@ -180,7 +180,7 @@ pub fn check_set(text: &str) -> Result<()> {
     names_in(text).map(|_| ())
 }
 
-/// Returns the names of fields in a text of `--set`.
+/// Returns the field names in a `--set` text.
 fn names_in(text: &str) -> Result<Vec<String>> {
     let names = std::cell::RefCell::new(Vec::new());
     Composed::parse(text, |name| {

@@ -1,4 +1,4 @@
-//! A test that reads every line of the table of notations in docs/from-tables-to-rows.md.
+//! A test that reads every line in the notation table in docs/from-tables-to-rows.md.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn the_table_of_notations_is_true() {
 
 const HEAD: &str = "| type | in the file | options | read as |\n|---|---|---|---|\n";
 
-/// Returns a line of the table with the value that the import reads.
+/// Returns a table line with the value that the import reads.
 fn tested(line: &str) -> String {
     let cells: Vec<_> = line.trim_matches('|').split(" | ").collect();
     let code = |cell: &str| {

@@ -1,4 +1,4 @@
-//! Numbers and bools in the notations of other programs: `.5`, `1.0` for 1, `1.234,56`, `TRUE`.
+//! Numbers and bools in other programs' notations: `.5`, `1.0` for 1, `1.234,56`, `TRUE`.
 //!
 //! A notation is read if it has one meaning. If it has several, the number is refused, and the
 //! message names the option that declares one.
@@ -9,11 +9,11 @@ use std::fmt;
 use rowhouse::key::Decimal;
 use rowhouse::{Error, Result, Value};
 
-/// The marks in the numbers of a text file.
+/// The marks in a text file's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NumberMarks {
     pub(crate) decimal: char,
-    /// The mark between groups of three digits.
+    /// The mark between three-digit groups.
     pub(crate) thousands: Option<char>,
 }
 
@@ -40,8 +40,8 @@ pub(crate) fn read_number(
     })
 }
 
-/// Reads a bool; `parse` reads it in the notation of the field's values. The words are those of
-/// PostgreSQL, in upper or lower case.
+/// Reads a bool; `parse` reads it in the notation of the field's values. The words are
+/// PostgreSQL's, in upper or lower case.
 pub(crate) fn read_bool(text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
     let word = text.trim().to_ascii_lowercase();
     match word.as_str() {
@@ -51,7 +51,7 @@ pub(crate) fn read_bool(text: &str, parse: impl Fn(&str) -> Result<Value>) -> Re
     }
 }
 
-/// Adds advice to the first line of an error, before the values.
+/// Adds advice to an error's first line, before the values.
 pub(crate) fn with_advice(error: Error, advice: &str) -> Error {
     let (first, rest) = error.message().split_once('\n').unwrap_or((error.message(), ""));
     let (why, values) = first.split_once(": ").unwrap_or((first, ""));
@@ -108,7 +108,7 @@ impl fmt::Display for NumberMarks {
     }
 }
 
-/// Removes the mark between groups of three digits; `None` if a group has another length.
+/// Removes the mark between three-digit groups; `None` if a group has another length.
 fn without_groups(whole: &str, mark: char) -> Option<String> {
     let digits = whole.trim_start_matches(['-', '+']);
     let mut groups = digits.split(mark);
@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a number as a field of this type reads it.
+    /// Returns a number as a field with this type reads it.
     fn read(field_type: &str, marks: NumberMarks, text: &str) -> String {
         let schema = KeySchema::parse(&format!("[v {field_type}]")).unwrap();
         let field = &schema.fields()[0];

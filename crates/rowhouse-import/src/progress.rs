@@ -1,35 +1,35 @@
-//! Progress of an import, for its caller.
+//! An import's progress, for the caller.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// The progress of an import.
+/// An import's progress.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportProgress {
     /// The current step.
     pub step: Step,
     /// Rows that this step has done.
     pub rows: u64,
-    /// About how many bytes of the files these rows are.
+    /// About how many file bytes these rows are.
     pub bytes_done: u64,
-    /// Bytes of all files.
+    /// Bytes in all files.
     pub bytes_total: u64,
     /// Time since the import began, or since sorted rows began to be loaded.
     pub elapsed: Duration,
 }
 
-/// A step of an import. Every file is read twice: to check its rows, and to write them.
+/// An import step. Every file is read twice: to check the rows, and to write them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Recognizes the form of times; only for files with times of an undeclared form.
+    /// Recognizes the time form; only for files with times in an undeclared form.
     Times,
     /// Checks the rows.
     Reading,
-    /// Compares the keys of the rows with each other and with those of the table.
+    /// Compares the rows' keys with each other and with the table's keys.
     Comparing,
     /// Writes the rows to the table.
     Writing,
-    /// Writes sorted rows to files of the store.
+    /// Writes sorted rows to store files.
     Loading,
 }
 

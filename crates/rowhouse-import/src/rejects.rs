@@ -1,4 +1,4 @@
-//! Files of rejected rows.
+//! Files with rejected rows.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rowhouse::{Error, Result};
 use rowhouse_model::escape_line;
 
-/// Writes rejected rows: for each input file to one with `.rejected` appended to its name, each row
-/// as it stands in its file, after a line with its position and the error.
+/// Writes rejected rows: for each input file to one with `.rejected` appended to the name, each row
+/// as it stands in the input file, after a line with the position and the error.
 ///
 /// ```text
 /// carrier,flight,time_hour
@@ -19,9 +19,9 @@ use rowhouse_model::escape_line;
 /// ```
 ///
 /// Such a file can be corrected and imported with `--comment '#'`. It is created with the first
-/// rejected row, and gets its name when it is complete. A user may be correcting the file of an
+/// rejected row, and gets its name when it is complete. A user may be correcting the file from an
 /// earlier import, so a number, from 2, is appended to a name that is taken. If the same rows were
-/// rejected for the same reasons, the existing file is kept.
+/// rejected for the same reasons, the existing file remains.
 pub(crate) struct Rejects {
     dir: PathBuf,
     /// The file being written, and the name that it will get if that is free.
@@ -38,7 +38,7 @@ impl Rejects {
     /// rows stop the import.
     ///
     /// # Errors
-    /// `InvalidRequest` for two files of one name.
+    /// `InvalidRequest` for two files with one name.
     pub(crate) fn new(dir: &Path, files: &[PathBuf], count_max: u64) -> Result<Self> {
         let mut names = BTreeSet::new();
         if let Some(twice) = files.iter().find(|file| !names.insert(name_of(file))) {
@@ -52,17 +52,17 @@ impl Rejects {
         Ok(Self { dir, open: None, made: Vec::new(), first: None, count: 0, count_max })
     }
 
-    /// Returns the temporary file that holds the rejected rows of a file while it is being read.
+    /// Returns the temporary file that holds a file's rejected rows while the file is being read.
     pub(crate) fn part_of(dir: &Path, file: &Path) -> PathBuf {
         part_of(&dir.join(name_of(file)))
     }
 
-    /// Returns the number of rejected rows.
+    /// Returns how many rows were rejected.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the place of the first rejected row, and the reason.
+    /// Returns the first rejected row's place, and the reason.
     pub(crate) fn first(&self) -> Option<&str> {
         self.first.as_deref()
     }
@@ -72,7 +72,7 @@ impl Rejects {
         &self.made
     }
 
-    /// Adds a row of `file`.
+    /// Adds a row from `file`.
     ///
     /// # Errors
     /// `Io`; `InvalidRequest` if it exceeds the limit.
@@ -96,8 +96,8 @@ impl Rejects {
         Ok(())
     }
 
-    /// Gives the file being written its final name, if there is one. There must be no more rows of
-    /// its input file.
+    /// Gives the file being written, if there is one, the final name. There must be no more rows
+    /// from the input file.
     pub(crate) fn finish_file(&mut self) -> Result<()> {
         let Some((out, path)) = self.open.take() else { return Ok(()) };
         let name = || {
@@ -123,14 +123,14 @@ impl Rejects {
     }
 }
 
-/// A row as it stands in its file.
+/// A row as it stands in the file.
 #[derive(Debug, Default)]
 pub(crate) struct Original {
-    /// The line with the names, with its line end; empty in files without one.
+    /// The line with the names, with the line end; empty in files without one.
     pub(crate) heading: Vec<u8>,
-    /// Its line, or its number in a Parquet file, from 1.
+    /// The line, or the row number in a Parquet file, from 1.
     pub(crate) line: u64,
-    /// The row, without its line end.
+    /// The row, without the line end.
     pub(crate) row: Vec<u8>,
 }
 
@@ -144,8 +144,8 @@ fn part_of(path: &Path) -> PathBuf {
     with_end(path, ".part")
 }
 
-/// Renames a file to the first free name among `path`, `path.2`, `path.3` and so on. An earlier
-/// file with the same content is kept instead. Returns the name.
+/// Renames a file to the first free name from `path`, `path.2`, `path.3` and so on. An earlier file
+/// with the same content remains instead. Returns the name.
 fn named(part: &Path, path: &Path) -> io::Result<PathBuf> {
     let mut name = path.to_owned();
     let mut number = 1_u64;
@@ -161,7 +161,7 @@ fn named(part: &Path, path: &Path) -> io::Result<PathBuf> {
     Ok(name)
 }
 
-/// Returns whether two files have the same content.
+/// Returns true if two files have the same content.
 fn is_same(a: &Path, b: &Path) -> io::Result<bool> {
     let (a, b) = (File::open(a)?, File::open(b)?);
     if a.metadata()?.len() != b.metadata()?.len() {

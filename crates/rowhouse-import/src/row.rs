@@ -1,4 +1,4 @@
-//! Conversion of a row of a file to a row of the table.
+//! Converts a file row to a table row.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::source::{Datum, Record};
 use crate::targets::Targets;
 use crate::times::{TimeField, TimeForm, Times};
 
-/// Converts the rows of one file.
+/// Converts one file's rows.
 pub(crate) struct RowConverter {
     key: KeySchema,
-    /// Sources of the fields of the key, in their order; `None` for an optional field without one.
+    /// Sources for the key fields, in key order; `None` for an optional field without one.
     key_sources: Vec<Option<FieldSource>>,
     columns: Vec<ColumnConverter>,
 }
@@ -31,11 +31,11 @@ struct ColumnConverter {
 
 enum QualifierConverter {
     One(Bytes),
-    /// The fields of a template, in their order.
+    /// A template's fields, in order.
     Fields(Vec<Option<FieldSource>>),
 }
 
-/// The source of the values of a field or column, and how they are written.
+/// Where a field's or column's values come from, and how they are written.
 #[derive(Clone)]
 pub(crate) struct FieldSource {
     name: String,
@@ -43,14 +43,14 @@ pub(crate) struct FieldSource {
     notation: Notation,
 }
 
-/// How the values of a field or column are written.
+/// How a field's or column's values are written.
 #[derive(Clone)]
 enum Notation {
     /// As the field's values are.
     Own,
     Number(NumberMarks),
     Bool,
-    /// Times, and the unit of their counts.
+    /// Times, and the unit for counts.
     Times(Times, Option<TimeUnit>),
 }
 
@@ -86,7 +86,7 @@ impl FieldSource {
         Ok(Self { name: name.to_owned(), origin: origin.clone(), notation })
     }
 
-    /// Reads a text of the file; `parse` reads it in the notation of the field's values.
+    /// Reads a text from the file; `parse` reads it in the notation of the field's values.
     fn read(&self, text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
         match &self.notation {
             Notation::Own => parse(text),
@@ -99,15 +99,15 @@ impl FieldSource {
     }
 }
 
-/// How values of a file are written.
+/// How a file's values are written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notations {
-    /// The declared forms of times, by the names of their fields.
+    /// The declared time forms, by field name.
     pub(crate) times: BTreeMap<String, TimeForm>,
     pub(crate) numbers: NumberMarks,
 }
 
-/// The key of a row, and its cells.
+/// A row's key and cells.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NewRow {
     pub(crate) key: Bytes,
@@ -115,11 +115,11 @@ pub(crate) struct NewRow {
 }
 
 impl RowConverter {
-    /// Matches the fields of a file with those that a row needs.
+    /// Matches a file's fields with the fields that a row needs.
     ///
     /// # Errors
-    /// `InvalidRequest` if a field of the key, or of a qualifier, has no source; for a file without
-    /// any column.
+    /// `InvalidRequest` if a key field or qualifier field has no source; for a file without any
+    /// column.
     pub(crate) fn new(targets: &Targets, origins: &Origins, notations: &Notations) -> Result<Self> {
         let key = targets.key.clone();
         let key_sources = sources_of(&key, origins, notations, "the key")?;
@@ -149,7 +149,7 @@ impl RowConverter {
         Ok(Self { key, key_sources, columns })
     }
 
-    /// Returns the sources of times.
+    /// Returns the sources that hold times.
     pub(crate) fn times(&mut self) -> impl Iterator<Item = (&str, &Origin, &mut Times)> {
         let columns = self.columns.iter_mut().flat_map(|column| {
             let fields = match &mut column.qualifier {
@@ -208,7 +208,7 @@ impl NewRow {
     }
 }
 
-/// Returns the sources of the fields of a template.
+/// Returns the sources for a template's fields.
 fn sources_of(
     schema: &KeySchema,
     origins: &Origins,
@@ -230,8 +230,8 @@ fn sources_of(
     schema.fields().iter().map(source).collect()
 }
 
-/// Returns the bytes of a template with the values of a row. Salts are derived from the values, so
-/// that importing a row again writes the same row.
+/// Returns a template's bytes with a row's values. Salts are derived from the values, so that
+/// importing a row again writes the same row.
 fn key_of(schema: &KeySchema, sources: &[Option<FieldSource>], record: &Record) -> Result<Bytes> {
     let mut values = Vec::with_capacity(sources.len());
     for (field, source) in schema.fields().iter().zip(sources) {
@@ -268,7 +268,7 @@ fn value_of(
 ) -> Result<Value> {
     match datum {
         Datum::Null => Ok(Value::Null),
-        // The word is a value here: the markers of missing values are arguments for the file.
+        // The word is a value here: the markers for missing values are arguments for the file.
         Datum::Text(text) if text == "null" => Ok(text.as_ref().into()),
         Datum::Text(text) => read(&text),
         Datum::List(value) => Ok(value),
@@ -286,8 +286,8 @@ fn value_of(
     }
 }
 
-/// Returns an error with the name of the affected item, on one line, including the text if the
-/// error points into one.
+/// Returns an error with the affected item's name, on one line, including the text if the error
+/// points into one.
 fn named(what: &str, name: &str, error: Error) -> Error {
     let mut lines = error.message().lines();
     let why = lines.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The rows of all files, one after the other.
+//! All files' rows, one after the other.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::source::{Datum, Next, Reading, Record, RecordPosition, Source};
 use crate::targets::Targets;
 use crate::times::{FormCounts, Times};
 
-/// The files of an import, with the converter for the rows of each.
+/// An import's files, each with the converter for the rows in it.
 pub(crate) struct Inputs {
     reading: Reading,
     ignored_names: Option<Vec<String>>,
@@ -60,7 +60,7 @@ impl Inputs {
         Ok(Self { reading, ignored_names, wanted, key: targets.key.clone(), files })
     }
 
-    /// Reads the times whose form is not declared, and recognizes the form of each column of a
+    /// Reads the times whose form is not declared, and recognizes the form for each column in a
     /// file. Returns a remark for each form that differs from the printed one. Files without such
     /// columns are not read.
     ///
@@ -129,17 +129,17 @@ impl Inputs {
         }
     }
 
-    /// Returns the template of the keys.
+    /// Returns the key template.
     pub(crate) fn key(&self) -> &KeySchema {
         &self.key
     }
 
-    /// Returns the size of all files in bytes.
+    /// Returns the total size of all files in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.len).sum()
     }
 
-    /// Returns the number of files.
+    /// Returns how many files there are.
     pub(crate) fn len(&self) -> usize {
         self.files.len()
     }
@@ -149,7 +149,7 @@ impl Inputs {
         self.files.iter().all(|file| file.is_seekable)
     }
 
-    /// Returns a file by its number, from 0.
+    /// Returns a file by number, from 0.
     pub(crate) fn path(&self, file: usize) -> &Path {
         self.files.get(file).map_or(Path::new(""), |file| &file.path)
     }
@@ -175,7 +175,7 @@ fn in_file(path: &Path, source: &Source, error: Error) -> Error {
     error.with_message(message)
 }
 
-/// Adds the advice for a file of whose names the table has none.
+/// Adds the advice for a file whose names are all missing from the table.
 fn advised(source: &Source, error: Error) -> Error {
     match source.advice() {
         Some(advice) => {
@@ -186,18 +186,18 @@ fn advised(source: &Source, error: Error) -> Error {
     }
 }
 
-/// A position in one of the files; the default is the beginning of the first.
+/// A position in a file; the default is the first file's beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct InputPosition {
     /// The file, counted from 0.
     pub(crate) file: usize,
-    /// The position in it; the default is its beginning.
+    /// The position in it; the default is the beginning.
     pub(crate) place: RecordPosition,
 }
 
-/// A row of a file, or the reason why it is invalid.
+/// A row from a file, or the reason why it is invalid.
 pub(crate) struct Read {
-    /// Its file, counted from 0.
+    /// The file, counted from 0.
     pub(crate) file: usize,
     pub(crate) place: RecordPosition,
     pub(crate) row: Result<NewRow>,
@@ -212,10 +212,10 @@ pub(crate) struct Rows<'i> {
 }
 
 impl Rows<'_> {
-    /// Returns the next row; `None` after the last of the last file.
+    /// Returns the next row; `None` after the last file's last row.
     ///
     /// # Errors
-    /// `Io`, and `Corruption` of a file that cannot be read any further.
+    /// `Io`, and `Corruption` for a file that cannot be read any further.
     pub(crate) fn next(&mut self) -> Result<Option<Read>> {
         while let Some(source) = &mut self.source {
             let input = &self.inputs.files[self.file];
@@ -239,13 +239,13 @@ impl Rows<'_> {
         InputPosition { file: self.file, place: place.unwrap_or_default() }
     }
 
-    /// Returns about how many bytes of all files have been read.
+    /// Returns about how many bytes have been read from all files.
     pub(crate) fn bytes_done(&self) -> u64 {
         let before = self.inputs.files.iter().take(self.file).map(|file| file.len).sum::<u64>();
         before + self.source.as_ref().map_or(0, Source::bytes_done)
     }
 
-    /// Returns the last row that was read as it stands in its file.
+    /// Returns the last row that was read as it stands in the file.
     pub(crate) fn original(&self, place: &RecordPosition) -> Result<Original> {
         let Some(source) = &self.source else { return Ok(Original::default()) };
         let heading = source.heading()?.unwrap_or_default();

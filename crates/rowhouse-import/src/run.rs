@@ -1,4 +1,4 @@
-//! The steps of an import.
+//! An import's steps.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,18 +22,18 @@ use crate::survey::{Survey, SurveyOptions};
 use crate::targets::Targets;
 use crate::write::Writing;
 
-/// The treatment of rows that have the key of another, in the files or in the table.
+/// How to treat rows with the same key as another row, in the files or in the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
     /// Write nothing, and report the rows.
     #[default]
     Refuse,
-    /// Columns of later rows replace those of earlier ones; columns that only one of them has are
-    /// all kept.
+    /// Columns in later rows replace the same columns in earlier rows; columns that only one row
+    /// has are all retained.
     Merge,
 }
 
-/// The settings of an import.
+/// An import's settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) table: TableName,
@@ -49,12 +49,12 @@ pub(crate) struct Plan {
     pub(crate) memory_bytes: usize,
 }
 
-/// The treatment of the rows.
+/// How the rows are treated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mode {
     /// Whether nothing is written.
     pub(crate) is_dry_run: bool,
-    /// Whether rows are sorted, to be loaded as files of the store.
+    /// Whether rows are sorted, to be loaded as store files.
     pub(crate) is_sorted: bool,
 }
 
@@ -132,7 +132,7 @@ impl Run {
         Ok(Outcome::Done(summary))
     }
 
-    /// Checks all rows; refuses rows that have the key of another, unless that is allowed.
+    /// Checks all rows; refuses rows with the same key as another row, unless that is allowed.
     async fn survey(
         &self,
         inputs: &Inputs,
@@ -192,7 +192,7 @@ impl Run {
         }
     }
 
-    /// Returns whether rows have the key of another although that is not allowed.
+    /// Returns true if rows have the same key as another row although that is not allowed.
     fn has_duplicates(&self, survey: &Survey) -> bool {
         let counts = survey.counts;
         self.plan.duplicates == Duplicates::Refuse && counts.same_key + counts.in_table > 0
@@ -212,7 +212,7 @@ impl Run {
         )))
     }
 
-    /// Refuses to overwrite an input file. Rejected rows are kept under a free name.
+    /// Refuses to overwrite an input file. Rejected rows go under a free name.
     fn check_outputs(&self) -> Result<()> {
         let Plan { files, rejects_dir, .. } = &self.plan;
         let rejects = files.iter().map(|file| Rejects::part_of(rejects_dir, file));
@@ -239,7 +239,7 @@ impl Run {
         })
     }
 
-    /// Returns the identity of an import, by which a later run recognizes it.
+    /// Returns an import's identity, by which a later run recognizes it.
     async fn identity(&self, targets: &Targets) -> Result<Json> {
         let Plan { table, files, reading, mapping, .. } = &self.plan;
         let files = files.iter().map(|file| file_identity(file)).collect::<Result<Vec<_>>>()?;
@@ -254,7 +254,7 @@ impl Run {
     }
 }
 
-/// Returns whether the last written rows, or all of them, are missing: the table was restored from
+/// Returns true if the last written rows, or all of them, are missing: the table was restored from
 /// a snapshot or a backup, or created again.
 async fn lost(table: &Table, reached: &Progress) -> Result<bool> {
     let only_keys = || Filter::KeyOnly { length_as_value: false };
@@ -267,9 +267,9 @@ async fn lost(table: &Table, reached: &Progress) -> Result<bool> {
     Ok(reached.written > 0 && rows.next().await?.is_none())
 }
 
-/// Returns the number of parts in which the files are read in parallel: rows in key order would all
-/// go to one region, and then to the next. Rows with the same key stay in order, in one part. So do
-/// the rows of compressed files, which would be decompressed once for each part.
+/// Returns in how many parts the files are read in parallel: rows in key order would all go to one
+/// region, and then to the next. Rows with the same key stay in order, in one part. So do the rows
+/// in compressed files, which would be decompressed once for each part.
 async fn lanes_of(survey: &Survey, inputs: &Inputs, table: &Table) -> Result<usize> {
     match survey.is_in_order && survey.counts.same_key == 0 && inputs.are_seekable() {
         true => Ok(table.regions().await?.len().clamp(1, LANES_MAX)),

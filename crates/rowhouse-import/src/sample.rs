@@ -1,4 +1,4 @@
-//! Rows of a file as values, for a workload that declares no distributions.
+//! File rows as values, for a workload that declares no distributions.
 
 use std::path::Path;
 
@@ -6,18 +6,17 @@ use rowhouse::{Error, Result, Value};
 
 use crate::source::{Datum, Next, Reading, Record, Source};
 
-/// Rows of a file, in its order.
+/// File rows, in file order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileSample {
-    /// The wanted names that the file has.
+    /// The requested names that the file has.
     pub names: Vec<String>,
-    /// Up to as many rows as are wanted, each with the values of the names; a missing value is
-    /// null.
+    /// Up to as many rows as are requested, each with the names' values; a missing value is null.
     pub rows: Vec<Vec<Value>>,
 }
 
-/// Reads the first `rows_max` rows of a CSV, JSON lines or Parquet file. `read` makes a value of
-/// the field with a name from its text. Names of the file that are not wanted are ignored.
+/// Reads the first `rows_max` rows of a CSV, JSON lines or Parquet file. `read` makes a value for
+/// the field with a name from the text. Names in the file that are not requested are ignored.
 ///
 /// ```
 /// use rowhouse_import::{Reading, read_sample};
@@ -34,8 +33,8 @@ pub struct FileSample {
 /// ```
 ///
 /// # Errors
-/// `Io`; `InvalidRequest` with the line of the first row that is no row or has a value that `read`
-/// refuses.
+/// `Io`; `InvalidRequest` with the line number for the first row that is no row or has a value that
+/// `read` refuses.
 pub fn read_sample(
     path: &Path,
     reading: &Reading,

@@ -1,4 +1,4 @@
-//! An external sort of entries by key.
+//! An external sort by key.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use rowhouse::{Error, Result};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) key: Vec<u8>,
-    /// File and row of the entry; it rises as files are read.
+    /// The entry's file and row; it rises as files are read.
     pub(crate) from: u64,
     pub(crate) payload: Vec<u8>,
 }
@@ -96,7 +96,7 @@ impl Sorter {
 
 /// An iterator over the sorted entries.
 pub(crate) struct Sorted<'s> {
-    /// The next entry of each run, and of memory, which counts as the last run.
+    /// The next entry in each run, and in memory, which counts as the last run.
     heads: BinaryHeap<Reverse<(Entry, usize)>>,
     memory: std::slice::Iter<'s, Entry>,
     runs: Vec<BufReader<&'s File>>,

@@ -1,4 +1,4 @@
-//! Sorted rows, to be loaded as files of a store.
+//! Sorted rows, to be loaded as store files.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::progress::Reporter;
 use crate::sort::Sorter;
 use crate::summary::Summary;
 
-/// The sorted rows of an import; [`Import::sort`](crate::Import::sort) returns them.
+/// An import's sorted rows; [`Import::sort`](crate::Import::sort) returns them.
 pub struct SortedRows {
     pub(crate) sorter: Sorter,
     pub(crate) summary: Summary,
@@ -17,8 +17,8 @@ pub struct SortedRows {
 }
 
 impl SortedRows {
-    /// Writes the rows to files of the table's regions and adds these to the table, atomically.
-    /// `dir` is the data directory of the store that has the table. Nothing may have it open:
+    /// Writes the rows to files in the table's regions and adds these to the table, atomically.
+    /// `dir` is the data directory for the store that has the table. Nothing may have it open:
     /// close the database first. It blocks the thread.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The outcome of an import.
+//! An import's outcome.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,32 +10,32 @@ use crate::journal::Progress;
 use crate::rows::Inputs;
 use crate::survey::Counts;
 
-/// The outcome of an import.
+/// An import's outcome.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Summary {
     /// The table.
     pub table: TableName,
-    /// The number of files.
+    /// The file count.
     pub files: usize,
-    /// Bytes of the files.
+    /// Bytes in the files.
     pub bytes: u64,
     /// Rows by kind.
     pub counts: Counts,
     /// Whether the rows were only checked.
     pub is_dry_run: bool,
-    /// Whether a check found that the import would be refused, because rows have the key of
-    /// another.
+    /// Whether a check found that the import would be refused, because rows have the same key as
+    /// another row.
     pub is_refused: bool,
-    /// The first rows that have the key of another; only of a check.
+    /// The first rows with the same key as another row; only for a check.
     pub examples: Vec<String>,
-    /// A remark for each field of a file whose times were recognized in another form than the one
+    /// A remark for each field in a file whose times were recognized in another form than the one
     /// in which times are printed.
     pub times: Vec<String>,
-    /// The first rejected row, by its file and line, and the reason; not of an import that was
+    /// The first rejected row, by file and line, and the reason; not for an import that was
     /// resumed.
     pub first_rejected: Option<String>,
-    /// The files of rejected rows.
+    /// The files with rejected rows.
     pub rejects: Vec<PathBuf>,
     /// Rows that are written, also those by an earlier, interrupted import that this one resumed.
     pub written: u64,
@@ -64,13 +64,13 @@ impl Summary {
         }
     }
 
-    /// Returns the summary of a dry run for an interrupted import.
+    /// Returns the dry run summary for an interrupted import.
     pub(crate) fn dry_run_of_resumed(self, reached: Progress) -> Self {
         let Progress { counts, rejects, written, .. } = reached;
         Self { counts, rejects, written, is_resumed: true, ..self }
     }
 
-    /// Returns an error if the number of written rows is not the expected one.
+    /// Returns an error if the written row count is not the expected one.
     pub(crate) fn check_all_written(&self) -> Result<()> {
         let want = self.counts.rows - self.counts.rejected;
         match self.written == want {

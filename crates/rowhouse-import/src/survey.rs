@@ -1,5 +1,5 @@
-//! A check of all rows before any is written: for rejected rows and for rows that have the key of
-//! another.
+//! Checks all rows before any is written: for rejected rows and for rows with the same key as
+//! another row.
 
 use rowhouse::filter::Filter;
 use rowhouse::key::{KeySchema, escape};
@@ -13,23 +13,23 @@ use crate::rejects::Rejects;
 use crate::rows::{InputPosition, Inputs};
 use crate::sort::{Entry, Sorter};
 
-/// Counts of rows by kind.
+/// Row counts by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All rows of the files.
+    /// All rows in the files.
     pub rows: u64,
     /// Rows that cannot be written.
     pub rejected: u64,
-    /// Rows that have the key of an earlier row.
+    /// Rows with the same key as an earlier row.
     pub same_key: u64,
-    /// Keys of the others that are already in the table.
+    /// Keys of the other rows that are already in the table.
     pub in_table: u64,
 }
 
-/// The result of the check.
+/// The check's result.
 pub(crate) struct Survey {
     pub(crate) counts: Counts,
-    /// The first rows that have the key of another.
+    /// The first rows with the same key as another row.
     pub(crate) examples: Vec<String>,
     /// The keys in order, with their cells if requested.
     pub(crate) sorter: Sorter,
@@ -39,7 +39,7 @@ pub(crate) struct Survey {
     pub(crate) marks: PositionSamples,
 }
 
-/// Settings of the check.
+/// Settings for the check.
 pub(crate) struct SurveyOptions<'t> {
     pub(crate) key: &'t KeySchema,
     pub(crate) inputs: &'t Inputs,
@@ -47,7 +47,7 @@ pub(crate) struct SurveyOptions<'t> {
     pub(crate) table: Option<&'t Table>,
     /// Whether cells are sorted with their keys.
     pub(crate) with_cells: bool,
-    /// Limit of the bytes of keys and cells in memory.
+    /// Limit on key and cell bytes in memory.
     pub(crate) memory: usize,
 }
 
@@ -148,7 +148,7 @@ impl SurveyOptions<'_> {
         Ok(())
     }
 
-    /// Returns a key by its fields, on one line.
+    /// Returns a key's fields, on one line.
     fn key_text(&self, key: &[u8]) -> String {
         match self.key.decode(key) {
             Ok(values) => escape_line(&values.to_string()),
@@ -156,14 +156,14 @@ impl SurveyOptions<'_> {
         }
     }
 
-    /// Returns the position of a row for messages.
+    /// Returns a row's position for messages.
     fn shown(&self, from: u64) -> String {
         let path = self.inputs.path((from >> LINE_BITS) as usize);
         format!("{}, line {}", path.display(), from & ((1 << LINE_BITS) - 1))
     }
 }
 
-/// Returns a filter that passes the first cell of each of these rows, without its value.
+/// Returns a filter that passes the first cell in each of these rows, without the value.
 fn only(asked: &[(Bytes, u64)]) -> Filter {
     let ranges = asked.iter().map(|(key, _)| FilterRange {
         start: key.clone(),

@@ -1,11 +1,10 @@
-//! The targets of a table for imported values: fields of its key, columns, and fields of their
-//! qualifiers.
+//! A table's targets for imported values: key fields, columns, and fields in their qualifiers.
 
 use rowhouse::key::KeySchema;
 use rowhouse::schema::ColumnSchema;
 use rowhouse::{Error, Result, Table};
 
-/// The declarations of a table.
+/// A table's declarations.
 #[derive(Clone, Debug)]
 pub(crate) struct Targets {
     pub(crate) key: KeySchema,
@@ -13,13 +12,13 @@ pub(crate) struct Targets {
 }
 
 impl Targets {
-    /// Returns the declarations of a table that declares its key and columns.
+    /// Returns the declarations for a table that declares key and columns.
     pub(crate) fn of(table: &Table) -> Result<Self> {
         let (key, columns) = (table.key_schema()?.clone(), table.column_schema()?.clone());
         Ok(Self { key, columns })
     }
 
-    /// Returns the names that a field of a file can have, each once.
+    /// Returns the names that a file field can have, each once.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         let key = self.key.fields().iter().map(|field| field.name());

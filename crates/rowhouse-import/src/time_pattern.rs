@@ -1,4 +1,4 @@
-//! Patterns of dates and times, such as `%d/%m/%Y %H:%M`, as `strftime` has them.
+//! Patterns for dates and times, such as `%d/%m/%Y %H:%M`, as `strftime` has them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use jiff::fmt::strtime::{self, BrokenDownTime};
 use rowhouse::{Error, Result};
 
-/// A pattern of times: `%Y` a year, `%m` a month, `%b` its English name, `%d` a day, `%H:%M:%S` a
-/// clock, `%I` and `%p` one of twelve hours, `%z` a zone, and others of the crate
+/// A time pattern: `%Y` a year, `%m` a month, `%b` the month's English name, `%d` a day, `%H:%M:%S`
+/// a clock, `%I` and `%p` a twelve-hour clock, `%z` a zone, and others from the crate
 /// [jiff](https://docs.rs/jiff/latest/jiff/fmt/strtime). Leading zeros may be missing.
 ///
 /// A time in ISO 8601 may follow a date: `%d.%m.%Y` reads `31.12.2022` and `31.12.2022 08:30`.
@@ -61,13 +61,13 @@ impl TimePattern {
         rest.is_empty().then_some(iso)
     }
 
-    /// Returns the pattern that reads a text, if it is one of those that have one meaning.
+    /// Returns the pattern that reads a text, if it is a pattern with one meaning.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let known = KNOWN.iter().map(|pattern| Self(Cow::Borrowed(pattern)));
         known.into_iter().find(|pattern| pattern.is_time(text))
     }
 
-    /// Returns the patterns that read a text in which the order of day and month is not evident.
+    /// Returns the patterns that read a text in which the day and month order is not evident.
     pub(crate) fn ambiguous(text: &str) -> impl Iterator<Item = Self> {
         let all = AMBIGUOUS.iter().map(|pattern| Self(Cow::Borrowed(pattern)));
         all.filter(move |pattern| pattern.is_time(text))
@@ -84,7 +84,7 @@ impl fmt::Display for TimePattern {
     }
 }
 
-/// Patterns of texts that have one meaning.
+/// Patterns for texts that have one meaning.
 const KNOWN: [&str; 9] = [
     "%Y/%m/%d",
     "%Y-%m-%d",
@@ -101,5 +101,5 @@ const AMBIGUOUS: [&str; 5] = ["%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%
 
 /// 2006-11-22T13:14:15Z: a time whose parts differ.
 const EXAMPLE: Timestamp = Timestamp::constant(1_164_201_255, 0);
-/// Texts with fewer digits would be years of another century.
+/// Texts with fewer digits would be years in another century.
 const YEAR_MIN: i16 = 1_000;

@@ -1,7 +1,7 @@
-//! The form of the times of a file's column: the same for all of them.
+//! The time form in a file's column: the same for all times in the column.
 //!
 //! `20221201` can be a day or a count of milliseconds, and `2022` a year or a count. A column has
-//! one form, declared by `--times` or recognized from all of its values; a value of another form is
+//! one form, declared by `--times` or recognized from all values in it; a value in another form is
 //! rejected.
 
 use std::fmt;
@@ -12,24 +12,24 @@ use rowhouse::{Error, Result, Value};
 use crate::numbers::with_advice;
 use crate::time_pattern::TimePattern;
 
-/// A form of times: how all times of a field or column are written.
+/// A time form: how all times in a field or column are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimeForm {
     /// `2022`, `2022-12-01`, `2022-12-01T08:00:00+08:00`.
     Iso,
     /// `20221201`, `202212010800`, `20221201080000`.
     Digits(Precision),
-    /// A count of the units of the field or column.
+    /// A count in the field's or column's units.
     Count,
-    /// A count of this unit since 1970, also with decimals. Only by declaration: a count does not
-    /// show its unit.
+    /// A count in this unit since 1970, also with decimals. Only by declaration: a count does not
+    /// show the unit.
     CountOf(TimeUnit),
-    /// Times of a pattern. Only by declaration, but for those that have one meaning: `2022/12/01`
-    /// and `Dec 1 2022`, not `01/12/2022`.
+    /// Times in a pattern. Only by declaration, except for times that have one meaning:
+    /// `2022/12/01` and `Dec 1 2022`, not `01/12/2022`.
     Pattern(TimePattern),
 }
 
-/// The precision of the digits of a calendar.
+/// How precise a calendar's digits are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// `20221201`
@@ -40,7 +40,7 @@ pub enum Precision {
     Second,
 }
 
-/// The names of the forms.
+/// The form names.
 static WORDS: [(&str, TimeForm); 9] = [
     ("iso", TimeForm::Iso),
     ("ymd", TimeForm::Digits(Precision::Day)),
@@ -54,8 +54,8 @@ static WORDS: [(&str, TimeForm); 9] = [
 ];
 
 impl TimeForm {
-    /// Returns the form of this name: `iso`, `ymd`, `ymdhm`, `ymdhms`, `count`, `seconds`,
-    /// `millis`, `micros` or `nanos`; or that of a pattern such as `%d/%m/%Y`.
+    /// Returns the form with this name: `iso`, `ymd`, `ymdhm`, `ymdhms`, `count`, `seconds`,
+    /// `millis`, `micros` or `nanos`; or the form for a pattern such as `%d/%m/%Y`.
     ///
     /// # Errors
     /// `InvalidRequest` for any other.
@@ -90,7 +90,7 @@ impl TimeForm {
     }
 
     /// Returns true if times of the form may also look like another: `2022-12-01` is ISO 8601, and
-    /// of the pattern `%Y-%m-%d`.
+    /// also follows the pattern `%Y-%m-%d`.
     fn includes(&self, text: &str) -> bool {
         match self {
             Self::Pattern(pattern) => pattern.iso(text).is_some(),
@@ -98,7 +98,7 @@ impl TimeForm {
         }
     }
 
-    /// Reads a time of the form; `parse` reads ISO 8601.
+    /// Reads a time in the form; `parse` reads ISO 8601.
     fn read(&self, text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
         let wrong =
             || Error::invalid(format!("expected a time that is written as {self}: value={text}"));
@@ -126,7 +126,7 @@ impl fmt::Display for TimeForm {
 }
 
 impl Precision {
-    /// Returns the time in ISO 8601, if the text consists of the digits of one.
+    /// Returns the time in ISO 8601, if the text consists of a time's digits.
     fn iso(self, digits: &str) -> Option<String> {
         let len = match self {
             Self::Day => 8,
@@ -152,23 +152,23 @@ fn is_count(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit())
 }
 
-/// The form of one column.
+/// The time form in one column.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Times {
-    /// No value of the file is a time.
+    /// No value in the file is a time.
     #[default]
     Unknown,
     /// Values that look like another form are rejected.
     Recognized(TimeForm),
-    /// Digits are read as declared, regardless of their number.
+    /// Digits are read as declared, however many they are.
     Declared(TimeForm),
 }
 
-/// A field or column of times.
+/// A field or column that holds times.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeField<'f> {
     pub(crate) name: &'f str,
-    /// The unit of its counts, if it is one of those of templates.
+    /// The unit that the field's counts have, if it is a template unit.
     pub(crate) unit: Option<TimeUnit>,
 }
 
@@ -204,7 +204,7 @@ impl Times {
         }
     }
 
-    /// Returns whether the form was recognized, and differs from the printed one.
+    /// Returns true if the form was recognized and differs from the printed one.
     pub(crate) fn differs_from_printed(&self) -> bool {
         match self {
             Self::Unknown | Self::Recognized(TimeForm::Iso) | Self::Declared(_) => false,
@@ -213,7 +213,7 @@ impl Times {
     }
 }
 
-/// Refuses a count that is a time of our days in another unit only.
+/// Refuses a count that is a present-day time in another unit only.
 fn check_unit(text: &str, field: &TimeField<'_>) -> Result<()> {
     let time = |unit| Some(Time::new(i64::try_from(count(text)?).ok()?, unit));
     let (Some(unit), name) = (field.unit, field.name) else { return Ok(()) };
@@ -248,7 +248,7 @@ fn advice(text: &str, name: &str) -> String {
     }
 }
 
-/// Returns the time that is a count of a unit, to the nanosecond.
+/// Returns the time that a count in a unit means, to the nanosecond.
 fn instant(text: &str, unit: TimeUnit) -> Option<Time> {
     if let Some(count) = count(text) {
         return Some(Time::new(i64::try_from(count).ok()?, unit));
@@ -259,7 +259,7 @@ fn instant(text: &str, unit: TimeUnit) -> Option<Time> {
         TimeUnit::Micros => 3,
         TimeUnit::Nanos => 0,
     };
-    // An exponent of its own would be a second one.
+    // An exponent in the text would be a second one.
     let nanos = Value::from(Decimal::parse(&format!("{text}e{power}"))?).as_i64()?;
     Some(Time::new(nanos, TimeUnit::Nanos))
 }
@@ -268,13 +268,13 @@ fn count(text: &str) -> Option<i128> {
     if is_count(text) { text.parse().ok() } else { None }
 }
 
-/// The years in which a count of the field's own unit is taken for what it is.
+/// The years in which a count in the field's own unit is taken as such.
 const OWN_YEARS: (i64, i64) = (1971, 2200);
-/// The years in which a count of another unit is likely.
+/// The years in which a count in another unit is likely.
 const OTHER_YEARS: (i64, i64) = (1990, 2100);
 const YEAR_NANOS: i128 = 31_556_952_000_000_000;
 
-/// The number of values of a column that look like each form, and the first of them.
+/// How many values in a column look like each form, and the first such value.
 #[derive(Debug, Default)]
 pub(crate) struct FormCounts {
     forms: Vec<(TimeForm, u64, String)>,
@@ -290,7 +290,7 @@ impl FormCounts {
         }
     }
 
-    /// Returns the form that most values have, and the first value of it.
+    /// Returns the form that most values have, and the first value in that form.
     ///
     /// # Errors
     /// `InvalidRequest` if two forms match equally many values.
@@ -323,7 +323,7 @@ mod tests {
         Ok(looks.most("at")?.map_or(Times::Unknown, |(form, _)| Times::Recognized(form)))
     }
 
-    /// Returns each text as it is read, in the form of all.
+    /// Returns each text as it is read, in the form that all have.
     fn read(times: Times, texts: &[&str]) -> Vec<String> {
         let schema = KeySchema::parse("[at millis]").unwrap();
         let one = |text: &&str| {
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(all(&["Jan 1 2000", "feb 29 2000"])[1], "2000-02-29T00:00");
         assert_eq!(all(&["January 1, 2000"]), ["2000-01-01T00:00"]);
         assert_eq!(all(&["01-JAN-2000"]), ["2000-01-01T00:00"]);
-        // A date that is padded by chance is one of them, too.
+        // A date that is padded by chance has this form, too.
         assert_eq!(all(&["2015-1-1", "2015-2-1", "2015-10-10"])[2], "2015-10-10T00:00");
         assert!(all(&["2015/02/30"])[0].starts_with("expected a time"));
         assert!(all(&["15/01/01"])[0].starts_with("expected a year"));

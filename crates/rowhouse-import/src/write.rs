@@ -8,7 +8,7 @@ use crate::lanes::InputPart;
 use crate::progress::{Reporter, Step};
 use crate::rows::{InputPosition, Inputs};
 
-/// The target of the rows, and the size of a batch.
+/// The target of the rows, and the batch size.
 pub(crate) struct Writing<'t> {
     pub(crate) inputs: &'t Inputs,
     pub(crate) table: &'t Table,
@@ -18,7 +18,7 @@ pub(crate) struct Writing<'t> {
 
 /// A batch being written.
 struct PendingBatch {
-    /// The places of its rows in the files.
+    /// The batch rows' places in the files.
     places: Vec<InputPosition>,
     outcomes: JoinHandle<Vec<Result<MutationOutcome>>>,
     /// The progress after this batch.
@@ -28,7 +28,7 @@ struct PendingBatch {
 }
 
 impl Writing<'_> {
-    /// Writes all remaining rows that were not rejected, and returns the number of written rows. It
+    /// Writes all remaining rows that were not rejected, and returns the written row count. It
     /// reads the next batch while one is being written.
     pub(crate) async fn run(&self, mut reached: Progress, reporter: &mut Reporter) -> Result<u64> {
         self.journal.note(&reached)?;
@@ -56,7 +56,7 @@ impl Writing<'_> {
         Ok(reached.written)
     }
 
-    /// Returns the next rows, some of each part, and their places in the files.
+    /// Returns the next rows, some from each part, and their places in the files.
     fn batch(&self, lanes: &mut [InputPart<'_>]) -> Result<(Vec<InputPosition>, Vec<Mutation>)> {
         let each = self.batch_rows.div_ceil(lanes.len().max(1));
         let bytes_each = BATCH_BYTES / lanes.len().max(1);
@@ -85,7 +85,7 @@ impl Writing<'_> {
         is_synced: bool,
     ) -> JoinHandle<Vec<Result<MutationOutcome>>> {
         // The table may declare less, and then rows recorded as written would be lost with a killed
-        // process. One log holds all rows in order, so a sync of a batch covers all before it.
+        // process. One log holds all rows in order, so syncing a batch covers all before it.
         let durability = if is_synced { Durability::FsyncWal } else { Durability::SyncWal };
         for mutation in &mut batch {
             if let Mutation::Put(put) = mutation {

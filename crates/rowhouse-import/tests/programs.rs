@@ -16,7 +16,7 @@ async fn database(dir: &Path) -> Database {
     rowhouse::open(dir.join("data").display().to_string()).await.unwrap()
 }
 
-/// Writes a file of 600 rows, of which one does not fit, and one has the key of another.
+/// Writes a file with 600 rows: one does not fit, and one has the same key as another.
 fn files() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let mut text = "user;points\nu0;many\nu1;7\n".to_owned();
@@ -36,7 +36,7 @@ fn import(database: &Database, dir: &Path) -> Import {
         .progress(dir.join("a.progress"))
 }
 
-/// Returns the number of rows of the table.
+/// Returns the table's row count.
 async fn rows(database: &Database) -> usize {
     let table = database.table("scores").await.unwrap();
     let mut found = table.scan(Scan::all()).await.unwrap();

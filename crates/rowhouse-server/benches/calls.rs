@@ -1,8 +1,8 @@
 //! Measures the server's CPU time per call: `cargo bench -p rowhouse-server --bench calls`.
 //!
 //! One client sends calls one after the other over loopback. The client thread's own time is not
-//! counted. Each of five rounds uses a new server; the result is the median, printed with the
-//! minimum.
+//! counted. Each round (five in total) uses a new server; the result is the median, printed with
+//! the minimum.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
@@ -30,8 +30,8 @@ fn main() {
     }
 }
 
-/// Returns the times of a get, a put and a scan of 100 rows; each row has one cell with a value of
-/// 100 bytes.
+/// Returns the times for a get, a put and a 100-row scan; each row has one cell with a 100-byte
+/// value.
 fn round() -> [f64; 3] {
     let server = TestServer::start();
     let region = server.create_table("t", &["cf"], &[]).remove(0);
@@ -63,7 +63,7 @@ fn scan(client: &mut Client, region: &RegionInfo, number: usize) {
     support::scan(client, &ScanCall { limit: Some(100), ..call }).unwrap();
 }
 
-/// Returns the CPU microseconds per call of the process, without this thread.
+/// Returns the CPU microseconds per call in the process, without this thread.
 fn measure(calls: usize, mut call: impl FnMut(usize)) -> f64 {
     let others = || cpu_micros("/proc/self/stat") - cpu_micros("/proc/thread-self/stat");
     let before = others();

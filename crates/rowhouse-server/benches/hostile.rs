@@ -1,9 +1,9 @@
 //! Measures a server process under clients that take much and give nothing back:
 //! `cargo bench -p rowhouse-server --bench hostile`.
 //!
-//! For each kind of hostile client: the resident memory of the server before and at most, and the
-//! latency of one modest client (a get, a put and a scan of 100 rows in turn) alone and beside the
-//! others, in microseconds. An argument chooses the kinds whose names begin with it.
+//! For each kind of hostile client: the server's resident memory before and at most, and one modest
+//! client's latency (a get, a put and a 100-row scan in turn) alone and beside the others, in
+//! microseconds. An argument chooses the kinds whose names begin with it.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
@@ -87,7 +87,7 @@ fn main() {
     }
 }
 
-/// Latencies of calls in microseconds.
+/// Call latencies in microseconds.
 struct Latencies(Vec<u64>);
 
 impl Latencies {
@@ -240,7 +240,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It ends when its input does.
+        // The process ends when the input does.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

@@ -1,11 +1,11 @@
-//! Measures a server process under calls of one client and of four:
-//! `cargo bench -p rowhouse-server --bench wire`.
+//! Measures a server process under calls from one client and from four: `cargo bench -p
+//! rowhouse-server --bench wire`.
 //!
-//! The server runs in a process of its own, and its CPU time is that of all its threads, in
+//! The server runs in a separate process, and the CPU time is the sum over all its threads, in
 //! nanoseconds, from `/proc`. Beside it, the *floor*: a process with one thread that waits by
 //! `epoll`, reads a request and sends as many bytes as the server's answer has, in turn with the
 //! server. Each of [`ROUNDS`] rounds starts both anew; the results are medians with the minimum. An
-//! argument chooses the calls whose names, with the number of clients, begin with it: `"get 4"`.
+//! argument chooses the calls whose names, with the client count, begin with it: `"get 4"`.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
@@ -31,7 +31,7 @@ const VALUE_BYTES: usize = 1_000;
 
 /// The argument that makes this program the server.
 const SERVE: &str = "--serve";
-/// The argument that makes this program the floor, followed by the bytes of an answer.
+/// The argument that makes this program the floor, followed by the answer bytes.
 const ECHO: &str = "--echo";
 
 /// A kind of call.
@@ -39,12 +39,12 @@ const ECHO: &str = "--echo";
 struct Kind {
     name: &'static str,
     clients: usize,
-    /// Of each client.
+    /// Per client.
     calls: usize,
     /// What the CPU time is divided by, beside the calls.
     rows: usize,
     call: fn(&mut Client, &RegionInfo, usize),
-    /// The bytes of a request and of its answer.
+    /// The bytes in a request and in the answer.
     bytes: (usize, usize),
 }
 
@@ -59,7 +59,7 @@ const fn kind(
     Kind { name, clients, calls, rows, call, bytes }
 }
 
-/// Reads come first, of rows in one file. Writes leave rows in memstores and in several files.
+/// Reads come first, from rows in one file. Writes leave rows in memstores and in several files.
 const KINDS: [Kind; 11] = [
     kind("get", 1, 20_000, 1, get, (150, 1_060)),
     kind("get", 4, 15_000, 1, get, (150, 1_060)),
@@ -125,7 +125,7 @@ impl Process {
         Self { child, address: address.trim_end().to_owned() }
     }
 
-    /// Returns the CPU time of all threads.
+    /// Returns all threads' CPU time.
     fn cpu_nanos(&self) -> u64 {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
         let nanos = |task: std::fs::DirEntry| -> Option<u64> {
@@ -138,14 +138,14 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It ends when its input does.
+        // The process ends when the input does.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }
 }
 
-/// Returns the CPU microseconds of a process for each call or row, while each of these clients
-/// calls as often as its kind says.
+/// Returns a process's CPU microseconds for each call or row, while each client calls as often as
+/// the kind says.
 fn measure(process: &Process, kind: &Kind, clients: Vec<impl FnMut(usize) + Send>) -> f64 {
     let before = process.cpu_nanos();
     std::thread::scope(|scope| {
@@ -191,7 +191,7 @@ fn serve() {
     let _ = std::io::stdin().read(&mut [0]);
 }
 
-/// Answers requests, each with its length before it, with so many bytes, until the input ends.
+/// Answers requests, each with the length before it, with so many bytes, until the input ends.
 fn echo(answer: usize) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     println!("{}", listener.local_addr().unwrap());

@@ -1,6 +1,6 @@
 //! Answers calls: on the connection's task while that neither blocks nor takes long, otherwise on a
 //! worker thread, in slices of time and within reserved memory. Limits the worker threads, drops
-//! calls of clients that have given up, and counts and logs all calls.
+//! calls from clients that have given up, and counts and logs all calls.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::workers::{Permits, Workers};
 /// A call that is tried on the connection's task and resumed on a worker thread if it would block,
 /// has taken long there, or has a large answer.
 pub(crate) trait ResumableCall: Send + Sized + 'static {
-    /// The result of the work, which [`ResumableCall::reply`] writes.
+    /// The work's result, which [`ResumableCall::reply`] writes.
     type Answer;
 
-    /// Decodes the request and looks up its region or scanner.
+    /// Decodes the request and looks up the region or scanner.
     fn parse(call_context: &CallContext) -> Result<Self>;
 
     /// Does the remaining work. Returns `WouldBlock` at [`CallContext::pause`], after
@@ -29,7 +29,7 @@ pub(crate) trait ResumableCall: Send + Sized + 'static {
     /// when the answer outgrows [`CallContext::answer_room`].
     fn resume(&mut self, call_context: &CallContext) -> Result<NonBlocking<Self::Answer>>;
 
-    /// Returns whether some of the work is done: then the rest is done even if the client has given
+    /// Returns true if part of the work is done: then the rest is done even if the client has given
     /// up.
     fn is_begun(&self) -> bool {
         false
@@ -47,7 +47,7 @@ pub(crate) enum Routed {
     Pending { work: Work, is_begun: bool },
 }
 
-/// The remaining work of a call, for a worker thread.
+/// A call's remaining work, for a worker thread.
 pub(crate) type Work = Box<dyn FnOnce(&CallContext, &mut BytesMut) -> Result<Routed> + Send>;
 
 impl Routed {
@@ -76,7 +76,7 @@ pub(crate) fn try_here<C: ResumableCall>(
     resume(C::parse(call_context)?, call_context, out)
 }
 
-/// Does work of a call until it is answered, or until it leaves the rest for later.
+/// Does a call's work until the call is answered, or until it leaves the rest for later.
 fn resume(
     mut call: impl ResumableCall,
     call_context: &CallContext,
@@ -104,7 +104,7 @@ pub(crate) struct PendingCall {
     pub(crate) is_begun: bool,
 }
 
-/// The bytes of answers, and what they have reserved.
+/// Answer bytes, and what they have reserved.
 #[derive(Default)]
 pub(crate) struct Answer {
     /// Empty if the call was dropped.
@@ -129,7 +129,7 @@ pub(crate) fn account(call_context: &CallContext, bytes: usize) {
     slow_calls::note(call_context, bytes, now);
 }
 
-/// What has become of a call on a worker thread.
+/// What has happened to a call on a worker thread.
 enum Ran {
     Answered(Answer),
     /// The rest waits for another turn.
@@ -137,8 +137,8 @@ enum Ran {
 }
 
 impl PendingCall {
-    /// Runs the call, for about a slice of time if it can be paused, and writes its answer. If the
-    /// client's timeout has passed before the call starts, its connection has closed, or its server
+    /// Runs the call, for about a time slice if it can be paused, and writes the answer. If the
+    /// client's timeout has passed before the call starts, the connection has closed, or the server
     /// was killed, the call is dropped without an answer, as on HBase.
     fn run(self) -> Ran {
         let Self { mut call_context, work, is_begun } = self;
@@ -152,7 +152,7 @@ impl PendingCall {
             tracing::warn!(?method, timeout, "a call was dropped after its client's timeout");
             return Ran::Answered(Answer::default());
         }
-        // What reads can end in the middle. What writes is done to its end.
+        // What reads can end in the middle. What writes is done to the end.
         if call_context.client.share.is_closed() && (!is_begun || method == Method::Scan) {
             tracing::debug!(?method, "a call was dropped: its connection has closed");
             return Ran::Answered(Answer::default());
@@ -169,12 +169,12 @@ impl PendingCall {
         Ran::Answered(Answer { bytes, _memory: memory })
     }
 
-    /// Whether the call may take all of a processor for long, and can be paused.
+    /// Whether the call may take a whole processor for long, and can be paused.
     fn is_reader(&self) -> bool {
         self.call_context.request.method == Method::Scan
     }
 
-    /// Runs the call on worker threads once there is memory and a thread for it, and returns its
+    /// Runs the call on worker threads once there is memory and a thread for it, and returns the
     /// answer.
     pub(crate) async fn finish(mut self, workers: &Workers) -> Answer {
         let call_id = self.call_context.request.call_id;
@@ -184,7 +184,7 @@ impl PendingCall {
                 Ok(Ran::Answered(answer)) => return answer,
                 Ok(Ran::Paused(rest)) => self = *rest,
                 Err(panic) => {
-                    // Without an answer the client would wait until its timeout.
+                    // Without an answer the client would wait until the timeout.
                     tracing::error!(%panic, "a call broke off");
                     let message = "the call broke off inside the server";
                     let error = Error::new(ErrorKind::OutcomeUnknown, message);
@@ -196,11 +196,12 @@ impl PendingCall {
         }
     }
 
-    /// Waits until the call has its memory and a thread.
+    /// Waits until the call has the memory and a thread.
     async fn admit(&mut self, workers: &Workers) -> Permits {
         let is_reader = self.is_reader();
         let share = Arc::clone(&self.call_context.client.share);
-        // A call that was paused has its memory, and does not wait behind one that waits for it.
+        // A call that was paused has the memory, and does not wait after a call that waits for
+        // memory.
         if !self.call_context.try_reserve() {
             let _turn = share.memory_turn.lock().await;
             self.call_context.reserve().await;

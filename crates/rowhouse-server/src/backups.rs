@@ -35,7 +35,7 @@ impl Backups {
         Self { dir, last: Mutex::default() }
     }
 
-    /// Returns whether a backup is under way.
+    /// Returns true if a backup is under way.
     pub(crate) fn is_running(&self) -> bool {
         self.last.lock().as_ref().is_some_and(Job::is_running)
     }
@@ -65,7 +65,7 @@ impl Backups {
         Ok(())
     }
 
-    /// Returns the progress of a backup.
+    /// Returns a backup's progress.
     ///
     /// # Errors
     /// The error that the backup failed with; `InvalidRequest` for an unknown backup.
@@ -99,7 +99,7 @@ impl Backups {
         }
     }
 
-    /// Returns the path of a backup, given as a name inside the backup directory or as a full path.
+    /// Returns a backup's path, given as a name inside the backup directory or as a full path.
     fn path_of(&self, into: &str) -> Result<PathBuf> {
         let Some(dir) = &self.dir else {
             return Err(Error::unsupported(

@@ -1,7 +1,7 @@
-//! Bulk loads: the staging directory of each client, the files it may name, and the loads that are
+//! Bulk loads: each client's staging directory, the files it may name, and the loads that are
 //! already done.
 //!
-//! A client that times out repeats its call. By then the files may already be in the table and no
+//! A client that times out repeats the call. By then the files may already be in the table and no
 //! longer at the path that the client names, so finished loads are remembered until the client
 //! cleans up.
 
@@ -16,14 +16,14 @@ use rowhouse_model::{Bytes, Error, Result, TableName};
 
 use crate::limits::BULK_LOADS_MAX;
 
-/// The files of one call, each with its family.
+/// The files in one call, each with the family.
 pub(crate) type FamilyPaths = Vec<(Bytes, String)>;
 
-/// The bulk loads of all clients.
+/// All clients' bulk loads.
 pub(crate) struct BulkLoads {
     /// The data directory, with symbolic links resolved.
     data: PathBuf,
-    /// Makes directory names unique across runs of the server.
+    /// Makes directory names unique across server runs.
     start_code: u64,
     loads: Mutex<Loads>,
 }
@@ -36,7 +36,7 @@ struct Loads {
     numbers: HashMap<String, u64>,
 }
 
-/// The bulk load of one client.
+/// One client's bulk load.
 #[derive(Default)]
 pub(crate) struct BulkLoad {
     token: String,
@@ -44,7 +44,7 @@ pub(crate) struct BulkLoad {
 }
 
 impl BulkLoad {
-    /// Runs `load` once for these files and returns whether they are loaded. A call during the load
+    /// Runs `load` once for these files and returns true if they are loaded. A call during the load
     /// waits for it; a call after a successful load returns `true` without running `load` again.
     pub(crate) fn once(
         &self,
@@ -100,8 +100,7 @@ impl BulkLoads {
         Ok(token)
     }
 
-    /// Returns the bulk load of a token. The load is empty if another run of the server issued the
-    /// token.
+    /// Returns the bulk load for a token. The load is empty if another server run issued the token.
     ///
     /// # Errors
     /// `InvalidRequest` for a token that no server on this data directory issues.
@@ -113,7 +112,7 @@ impl BulkLoads {
         Ok(load.cloned().unwrap_or_default())
     }
 
-    /// Forgets a finished bulk load and removes its directory. An unknown token counts as finished.
+    /// Forgets a finished bulk load and removes the directory. An unknown token counts as finished.
     ///
     /// # Errors
     /// As [`BulkLoads::find`].
@@ -125,8 +124,8 @@ impl BulkLoads {
         remove_dir(token)
     }
 
-    /// Returns the path of a file named by a client if the server may load it: a regular file of
-    /// this machine, outside of the store's own files.
+    /// Returns the path of the file that a client names, if the server may load it: a regular file
+    /// on this machine, outside the store's own files.
     ///
     /// # Errors
     /// `InvalidRequest` for any other file; `Io` for one that cannot be found.
@@ -138,7 +137,7 @@ impl BulkLoads {
             return Err(Error::invalid(format!("path does not name a file: {named}")));
         };
         let path = dir.canonicalize().map_err(io)?.join(name);
-        // Refuse symbolic links: a link would load its target under another name.
+        // Refuse symbolic links: a link would load the target under another name.
         if !path.symlink_metadata().map_err(io)?.is_file() {
             return Err(Error::invalid(format!("Path does not reference a file: {named}")));
         }

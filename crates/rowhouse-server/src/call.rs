@@ -1,4 +1,4 @@
-//! A call and what its answer needs: its client, its deadlines, its memory and its accounting.
+//! A call and what the answer needs: the client, the deadlines, the memory and the accounting.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -21,10 +21,10 @@ use crate::limits::{
 use crate::memory::{CALL_BYTES, ConnectionMemory, Reserved, SMALL_ANSWER_BYTES};
 use crate::slow_log::ScanSource;
 
-/// The properties of a client that answers depend on.
+/// The client properties that answers depend on.
 #[derive(Clone)]
 pub(crate) struct Client {
-    /// The encoding of cell blocks; without one, cells are written inside the messages.
+    /// The cell block encoding; without one, cells are written inside the messages.
     pub(crate) codec: Option<CellCodec>,
     /// The HBase release that the client announces, as (major, minor).
     pub(crate) release: Option<(u32, u32)>,
@@ -32,14 +32,14 @@ pub(crate) struct Client {
     pub(crate) share: Arc<Share>,
 }
 
-/// What a connection may take of its server.
+/// What a connection may take from the server.
 pub(crate) struct Share {
     pub(crate) memory: ConnectionMemory,
-    /// Held by the call of the connection that waits for memory.
+    /// Held by the connection's call that waits for memory.
     pub(crate) memory_turn: tokio::sync::Mutex<()>,
-    /// Held by the call of the connection that waits for a worker thread.
+    /// Held by the connection's call that waits for a worker thread.
     pub(crate) thread_turn: tokio::sync::Mutex<()>,
-    /// The scanners that its calls have opened.
+    /// The scanners that the connection's calls have opened.
     pub(crate) scanners: Arc<AtomicUsize>,
     is_closed: AtomicBool,
 }
@@ -55,7 +55,8 @@ impl Share {
         }
     }
 
-    /// Notes that the connection has closed: its calls that have not started never will.
+    /// Notes that the connection has closed: the connection's calls that have not started never
+    /// will.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }
@@ -66,14 +67,14 @@ impl Share {
 }
 
 impl Client {
-    /// Returns whether the client announces this HBase release or a newer one. A client that
+    /// Returns true if the client announces this HBase release or a newer one. A client that
     /// announces none counts as older.
     pub(crate) fn is_at_least(&self, major: u32, minor: u32) -> bool {
         self.release.is_some_and(|release| release >= (major, minor))
     }
 }
 
-/// The remote end of a connection.
+/// A connection's remote end.
 #[derive(Debug, Default)]
 pub(crate) struct Caller {
     /// `host:port`.
@@ -84,13 +85,14 @@ pub(crate) struct Caller {
 
 /// A call with everything that answering it needs.
 pub(crate) struct CallContext {
-    /// Of one connection, so that the calls of others do not contend for its count of references.
+    /// One per connection, so that calls on other connections do not contend for the reference
+    /// count.
     pub(crate) context: Arc<Context>,
     pub(crate) request: Request,
     pub(crate) client: Client,
     /// When the call arrived.
     pub(crate) arrived: Instant,
-    /// When its processing started.
+    /// When processing started.
     begun: Instant,
     /// Whether the call may block: not on the connection's task.
     pub(crate) wait_mode: WaitMode,
@@ -104,11 +106,11 @@ pub(crate) struct CallContext {
 /// What a call has reserved.
 #[derive(Default)]
 struct Memory {
-    /// Of a small request.
+    /// For a small request.
     _request: Option<Reserved>,
-    /// Of the call, on a worker thread, and of a large request.
+    /// For the call, on a worker thread, and for a large request.
     call: Option<Reserved>,
-    /// The bytes of `call` that the request needs.
+    /// The bytes in `call` that the request needs.
     request_bytes: u64,
     /// Whether a row did not fit what was reserved, so that the call waits until it has all.
     needs_all: bool,
@@ -116,7 +118,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// Returns the memory of a call whose request has reserved this.
+    /// Returns the memory for a call whose request has reserved this.
     fn of(request: Option<Reserved>) -> Self {
         match request {
             Some(call) if call.is_large() => {
@@ -129,7 +131,7 @@ impl Memory {
 }
 
 impl CallContext {
-    /// Returns the context of a call that arrived at `arrived`.
+    /// Returns the context for a call that arrived at `arrived`.
     pub(crate) fn new(
         context: Arc<Context>,
         client: Client,
@@ -161,11 +163,11 @@ impl CallContext {
     }
 
     /// Reserves the memory with which the call starts on a worker thread, if nothing has to be
-    /// waited for; returns whether it has what it needs.
+    /// waited for; returns true if it has what it needs.
     pub(crate) fn try_reserve(&mut self) -> bool {
         let memory = self.memory.get_mut();
         if memory.needs_all {
-            // What it holds is what another call of its connection may wait for.
+            // What the call holds is what another call on the connection may wait for.
             memory.call = None;
             return false;
         }
@@ -190,8 +192,8 @@ impl CallContext {
         }
     }
 
-    /// Returns how many bytes of cells may be added to the answer, which has `used` bytes of them.
-    /// On a worker thread reserves more if less than half is left.
+    /// Returns how many cell bytes may be added to the answer, which has `used` cell bytes. On a
+    /// worker thread reserves more if less than half is left.
     pub(crate) fn answer_room(&self, used: u64) -> u64 {
         if self.wait_mode == WaitMode::NonBlocking {
             return SMALL_ANSWER_BYTES.saturating_sub(used);
@@ -212,12 +214,12 @@ impl CallContext {
         }
     }
 
-    /// Notes that a row with more than `bytes` of cells does not fit what the call can reserve
-    /// beside others. The call is to return `WouldBlock` and is resumed once it has all memory of
-    /// calls to itself.
+    /// Notes that a row with more than `bytes` cell bytes does not fit what the call can reserve
+    /// beside others. The call is to return `WouldBlock` and is resumed once it has all call memory
+    /// to itself.
     ///
     /// # Errors
-    /// `ResponseTooLarge` if the call cannot wait, because its request holds much.
+    /// `ResponseTooLarge` if the call cannot wait, because the request holds much.
     pub(crate) fn outgrow(&self, bytes: u64) -> Result<()> {
         let mut memory = self.memory.lock();
         if memory.request_bytes > 0 {
@@ -231,7 +233,7 @@ impl CallContext {
         Ok(())
     }
 
-    /// Returns what an answer of so many bytes has reserved.
+    /// Returns what an answer with so many bytes has reserved.
     pub(crate) fn into_memory(self, bytes: usize) -> Option<Reserved> {
         let mut call = self.memory.into_inner().call?;
         call.shrink_to(bytes as u64);
@@ -249,7 +251,7 @@ impl CallContext {
         Some(Duration::from_millis(millis).max(CLIENT_WAIT_MIN))
     }
 
-    /// Returns whether the client's timeout has passed.
+    /// Returns true if the client's timeout has passed.
     pub(crate) fn is_expired(&self) -> bool {
         self.client_timeout().is_some_and(|client_timeout| self.arrived.elapsed() > client_timeout)
     }
@@ -259,8 +261,8 @@ impl CallContext {
         (self.begun - self.arrived, now - self.begun)
     }
 
-    /// Returns the deadline of a scan that starts reading now: after half of the client's timeout
-    /// it answers with a heartbeat.
+    /// Returns the deadline for a scan that starts reading now: after half the client's timeout it
+    /// answers with a heartbeat.
     pub(crate) fn heartbeat_deadline(&self) -> Instant {
         let half =
             self.client_timeout().map_or(SCAN_ANSWER_WAIT, |client_timeout| client_timeout / 2);
@@ -275,7 +277,7 @@ impl CallContext {
         self.slice_end
     }
 
-    /// Returns whether the request is small enough to be tried on the connection's task.
+    /// Returns true if the request is small enough to be tried on the connection's task.
     pub(crate) fn is_small(&self) -> bool {
         self.request.message.len() + self.request.cells.len() <= SHORT_CALL_BYTES
     }
@@ -295,7 +297,7 @@ impl CallContext {
         self.reply_with(out, message, [])
     }
 
-    /// Writes the answer, followed by its cells if the connection has a codec.
+    /// Writes the answer, followed by the cells if the connection has a codec.
     pub(crate) fn reply_with<'a>(
         &self,
         out: &mut BytesMut,
@@ -336,7 +338,7 @@ impl CallContext {
         rpc::encode_exception(out, self.request.call_id, &Exception::from(error));
     }
 
-    /// Returns the error of a method that is never supported, with the reason.
+    /// Returns the error for a method that is never supported, with the reason.
     pub(crate) fn refused<T>(&self, why: &str) -> Result<T> {
         let method = self.request.method;
         let name = format!("{}.{}", method.service().name(), method.name());

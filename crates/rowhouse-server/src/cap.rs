@@ -1,5 +1,5 @@
-//! Limits the operations and bytes per second of a region server, so that a laptop shows the limits
-//! of a cluster's servers.
+//! Limits a region server's operations and bytes per second, so that a laptop shows the limits that
+//! a cluster's servers have.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,20 +11,20 @@ use rowhouse_format::rpc::{Method, Request};
 
 use crate::limits::{CAP_BURST, CAPPED_CALLS_WAITING_MAX};
 
-/// The limits of a region server. Calls are admitted in the order in which they came: each reserves
-/// its share of the server's time, and starts when the shares before it have passed.
+/// A region server's limits. Calls are admitted in the order in which they came: each reserves a
+/// share of the server's time, and starts when the shares before it have passed.
 pub(crate) struct Cap {
     rates: Mutex<Rates>,
     waiting: AtomicUsize,
-    /// Shared with the caps of the servers of its number before it.
+    /// Shared with the caps on earlier servers with this number.
     waits: Arc<CapWaits>,
 }
 
-/// Counts of the calls that a limit delayed or refused.
+/// Counts calls that a limit delayed or refused.
 #[derive(Default)]
 pub(crate) struct CapWaits {
     delayed: AtomicU64,
-    /// The sum of the delays, counted when they begin.
+    /// The total delay, counted when delays begin.
     micros: AtomicU64,
     refused: AtomicU64,
 }
@@ -100,8 +100,8 @@ impl Cap {
         Some(Self { rates: Mutex::new(rates), waiting: AtomicUsize::new(0), waits })
     }
 
-    /// Returns the limit of the server after one that was stopped. It goes on with the counts of
-    /// that one.
+    /// Returns the limit of the server after one that was stopped. It goes on with that server's
+    /// counts.
     pub(crate) fn continuing(self, before: &Self) -> Self {
         Self { waits: Arc::clone(&before.waits), ..self }
     }
@@ -111,13 +111,12 @@ impl Cap {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Returns the counts of the calls that had to wait.
+    /// Returns the counts for calls that had to wait.
     pub(crate) fn waits(&self) -> &CapWaits {
         &self.waits
     }
 
-    /// Reserves the use of a call. A caller that is told to wait does so by
-    /// [`Cap::wait`].
+    /// Reserves what a call uses. A caller that has to wait does so by [`Cap::wait`].
     pub(crate) fn admit(&self, request: &Request, now: Instant) -> Admission {
         self.reserve(operations(request), bytes_of(request), now)
     }
@@ -145,14 +144,14 @@ impl Cap {
         }
     }
 
-    /// Waits until the instant of [`Admission::At`].
+    /// Waits until the instant in [`Admission::At`].
     pub(crate) async fn wait(&self, at: Instant) {
-        // The wait also ends with the connection of the call.
+        // The wait also ends with the call's connection.
         let _ending = EndWait(self);
         tokio::time::sleep_until(at.into()).await;
     }
 
-    /// Adds the bytes of an answer to what later calls wait for.
+    /// Adds an answer's bytes to what later calls wait for.
     pub(crate) fn charge(&self, answer_bytes: usize) {
         if let Some(rate) = &mut self.rates.lock().bytes {
             rate.reserve(answer_bytes as u64, Instant::now());
@@ -179,7 +178,7 @@ fn bytes_of(request: &Request) -> u64 {
 /// Returns how many operations a call has; 0 for calls that are not limited.
 fn operations(request: &Request) -> u64 {
     match request.method {
-        // HBase, too, has handlers of their own for calls about hbase:meta.
+        // HBase, too, has separate handlers for calls about hbase:meta.
         _ if request.priority >= META_PRIORITY => 0,
         Method::Get | Method::Mutate | Method::Scan | Method::ExecService => 1,
         Method::Multi => match request.message::<proto::MultiRequest>() {
@@ -214,7 +213,7 @@ mod tests {
         let burst = CAP_BURST.as_millis() as usize;
         assert!(waits[..=burst].iter().all(Duration::is_zero));
         assert_eq!(waits[69], Duration::from_millis(69 - burst as u64));
-        // An action of a multi is an operation.
+        // An action in a multi is an operation.
         assert_eq!(after(&cap, 100, 0, now), Some(Duration::from_millis(70 - burst as u64)));
         assert_eq!(after(&cap, 1, 0, now), Some(Duration::from_millis(170 - burst as u64)));
         // A second without calls gives no more than a burst.

@@ -1,4 +1,4 @@
-//! The cluster that clients see: a master, region servers, and the location of each region, in one
+//! The cluster that clients see: a master, region servers, and each region's location, in one
 //! process.
 
 use std::collections::HashMap;
@@ -28,31 +28,31 @@ use crate::memory::CallMemory;
 use crate::region_server::RegionServer;
 use crate::stop_request::StopRequest;
 
-/// The whole served cluster: what its region servers share, and the region servers.
+/// The whole served cluster: what the region servers share, and the region servers.
 pub(crate) struct Cluster {
     pub(crate) store: Store,
     pub(crate) id: String,
-    /// The port that answers for the master: its own, or that of the only region server.
+    /// The port that answers for the master: the master's own, or the only region server's.
     pub(crate) master: Arc<RegionServer>,
     pub(crate) members: Members,
     pub(crate) load: LoadMeter,
     pub(crate) backups: Arc<Backups>,
     pub(crate) index_checks: Arc<IndexChecks>,
-    /// The bulk loads of clients.
+    /// Client bulk loads.
     pub(crate) bulk_loads: BulkLoads,
     /// Lets clients stop the server.
     pub(crate) stop_request: StopRequest,
-    /// Maximum bytes of a call.
+    /// Maximum bytes in a call.
     pub(crate) frame_len_max: usize,
-    /// The memory of the calls to all ports.
+    /// The memory for calls to all ports.
     pub(crate) call_memory: Arc<CallMemory>,
     pub(crate) options: Options,
-    /// Begins to serve the port of a region server.
+    /// Begins to serve a region server's port.
     pub(crate) serve_port: ServePort,
     /// The tasks that serve ports.
     pub(crate) tasks: Mutex<JoinSet<()>>,
     namespace_region: RegionInfo,
-    /// The system tables, built for this version of the cluster.
+    /// The system tables, built for this cluster version.
     system: Mutex<Option<(Version, SystemTables)>>,
     pub(crate) maintenance: Maintenance,
     pub(crate) search: Arc<SearchEngine>,
@@ -60,10 +60,10 @@ pub(crate) struct Cluster {
     pub(crate) searches: PinnedViews<Found>,
 }
 
-/// Begins to serve the port of a region server or of the master.
+/// Begins to serve a region server's or the master's port.
 pub(crate) type ServePort = fn(&Arc<Cluster>, TcpListener, &Arc<RegionServer>);
 
-/// A number that differs after each change of tables and regions, and one for region servers.
+/// A number that differs after each change to tables and regions, and one for region servers.
 pub(crate) type Version = (u64, u64);
 
 #[derive(Clone)]
@@ -74,18 +74,18 @@ struct SystemTables {
 
 /// A region named by a request.
 pub(crate) enum ServedRegion {
-    /// A region of the store.
+    /// A region in the store.
     Stored(Arc<Region>),
-    /// A region of `hbase:meta` or `hbase:namespace`, generated from the manifest.
+    /// A region in `hbase:meta` or `hbase:namespace`, generated from the manifest.
     System(TableName, Arc<MetaTable>),
 }
 
 impl Cluster {
-    /// Creates a cluster of at least one region server. Regions of servers that are not there go to
-    /// the others in turn.
+    /// Creates a cluster with at least one region server. Regions on servers that are not there go
+    /// to the others in turn.
     ///
     /// # Errors
-    /// Those of [`BulkLoads::begin`] and [`Store::set_region_servers`].
+    /// As [`BulkLoads::begin`] and [`Store::set_region_servers`].
     pub(crate) fn new(
         (store, search): (Store, Arc<SearchEngine>),
         master: Arc<RegionServer>,
@@ -105,7 +105,7 @@ impl Cluster {
             index_checks: Arc::default(),
             bulk_loads: BulkLoads::begin(&options.data, master.name.start_code)?,
             stop_request: StopRequest::new(options.allow_shutdown),
-            // Fits the largest mutation and its surrounding message.
+            // Fits the largest mutation and the surrounding message.
             frame_len_max: FRAME_LEN_MAX
                 .max(options.settings.mutation_bytes_max + FRAME_SLACK_BYTES),
             master,
@@ -132,7 +132,7 @@ impl Cluster {
         self.members.live()
     }
 
-    /// Returns the region servers, and the master if it has a port of its own.
+    /// Returns the region servers, and the master if it has a separate port.
     pub(crate) fn ports(&self) -> Vec<Arc<RegionServer>> {
         let mut ports = self.region_servers();
         if !ports.iter().any(|server| Arc::ptr_eq(server, &self.master)) {
@@ -141,8 +141,8 @@ impl Cluster {
         ports
     }
 
-    /// Returns the region servers, also those that were stopped, and the master if it has a port of
-    /// its own: sums of their counters do not fall.
+    /// Returns the region servers, also those that were stopped, and the master if it has a
+    /// separate port: counter sums do not fall.
     pub(crate) fn ports_ever(&self) -> Vec<Arc<RegionServer>> {
         let mut ports = self.members.all();
         if !ports.iter().any(|server| server.number == self.master.number) {
@@ -151,12 +151,12 @@ impl Cluster {
         ports
     }
 
-    /// Returns the region server of the system regions.
+    /// Returns the region server that serves the system regions.
     pub(crate) fn meta_server(&self) -> Arc<RegionServer> {
         self.members.first()
     }
 
-    /// Returns the version of what clients see of tables, regions and servers.
+    /// Returns the version of the tables, regions and servers that clients see.
     pub(crate) fn version(&self) -> Version {
         (self.store.catalog_version(), self.members.version())
     }
@@ -193,9 +193,9 @@ impl Cluster {
         Err(not_online(name, server))
     }
 
-    /// Checks that an open scanner may go on with a region on this server: its table may be disabled
-    /// by now, or the region moved. A scanner of a region that was split or merged meanwhile reads
-    /// the old region to its end.
+    /// Checks that an open scanner may go on with a region on this server: its table may be
+    /// disabled by now, or the region moved. A scanner whose region was split or merged meanwhile
+    /// reads the old region to the end.
     ///
     /// # Errors
     /// `NotServingRegion`.
@@ -224,7 +224,7 @@ impl Cluster {
         let system = [RegionInfo::meta(), self.namespace_region.clone()];
         let system = system.into_iter().filter(|_| server.number == self.meta_server().number);
         let tables = self.store.tables();
-        // Regions of a disabled table are online nowhere.
+        // A disabled table's regions are online nowhere.
         let enabled = tables.iter().filter(|table| table.state() == TableState::Enabled);
         let here = Assignment { server: server.number, in_service: true };
         let stored = enabled.flat_map(|table| table.regions());
@@ -232,7 +232,7 @@ impl Cluster {
         system.chain(stored.map(|region| region.info().clone())).collect()
     }
 
-    /// Returns how many regions of tables each server serves, by its number.
+    /// Returns how many table regions each server serves, by server number.
     pub(crate) fn served_regions(&self) -> HashMap<u32, usize> {
         let tables = self.store.tables();
         let enabled = tables.iter().filter(|table| table.state() == TableState::Enabled);
@@ -276,7 +276,7 @@ mod tests {
     use crate::context::Context;
     use crate::handle::{master, registry};
 
-    /// Returns the contexts of a cluster of so many region servers over a directory.
+    /// Returns the contexts for a cluster with so many region servers over a directory.
     fn cluster(dir: &std::path::Path, servers: u16) -> Vec<Context> {
         let options = Options::new(dir);
         let names = (0..servers).map(|port| ServerName { host: "h".into(), port, start_code: 1 });
@@ -299,8 +299,7 @@ mod tests {
         Arc::clone(&table.regions()[0])
     }
 
-    /// Returns the ports of the servers that serve the region, and of the one that `hbase:meta`
-    /// names.
+    /// Returns the ports on which servers serve the region, and the server that `hbase:meta` names.
     fn served_by(contexts: &[Context]) -> (Vec<u16>, String) {
         let full = region(&contexts[0]).name().full.clone();
         let name = RegionRef::Full(full.clone());

@@ -1,4 +1,4 @@
-//! Routes each request to its handler. The match over methods has no wildcard, so it lists every
+//! Routes each request to the handler. The match over methods has no wildcard, so it lists every
 //! supported method.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::handle::{
 };
 use crate::memory::Reserved;
 
-/// Answers a call that arrived at `arrived`, or returns the rest of it for a worker thread.
+/// Answers a call that arrived at `arrived`, or returns the rest for a worker thread.
 pub(crate) fn answer(
     context: &Arc<Context>,
     client: Client,
@@ -25,7 +25,7 @@ pub(crate) fn answer(
     arrived: Instant,
     out: &mut BytesMut,
 ) -> Option<PendingCall> {
-    // The connection of a server that was killed is cut.
+    // A killed server's connections are cut.
     let _running = context.server.begin_call()?;
     context.server.requests.count();
     let call_context = CallContext::new(Arc::clone(context), client, request, memory, arrived);
@@ -74,7 +74,7 @@ fn not_configured<T>(what: &str) -> Result<T> {
     Err(Error::unsupported(format!("java.lang.UnsupportedOperationException: {what}")))
 }
 
-/// HBase's refusal of calls about user permissions.
+/// How HBase refuses calls about user permissions.
 const NO_ACCESS_CONTROL: &str =
     "org.apache.hadoop.hbase.security.access.AccessController is not loaded";
 
@@ -205,7 +205,7 @@ fn route(call: &CallContext, out: &mut BytesMut) -> Result<Routed> {
         Method::ListNamespaces => short(call, out, master::namespace::names),
         Method::ListNamespaceDescriptors => short(call, out, master::namespace::list),
 
-        // The regions of a region server.
+        // A region server's regions.
         Method::GetRegionInfo => long(admin::region_info),
         Method::GetOnlineRegion => short(call, out, admin::online_regions),
         Method::GetServerInfo => short(call, out, admin::server_info),

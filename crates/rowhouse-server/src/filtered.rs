@@ -1,9 +1,9 @@
-//! Filters on rows of the catalog, which are complete in memory.
+//! Filters on catalog rows, which are complete in memory.
 
 use rowhouse_filter::{FilterRun, FilterVerdict, KeptValue};
 use rowhouse_model::{Cell, CellRef, KeyBuf, Result, Row, RowBuilder};
 
-/// The cells of a row to skip, after a filter's verdict.
+/// Which cells in a row to skip, after a filter's verdict.
 enum Skip {
     Nothing,
     Column,

@@ -1,4 +1,4 @@
-//! Checks of indexes that clients request: one of each index at a time, each on its own thread.
+//! Index checks that clients request: one per index at a time, each on a separate thread.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use rowhouse_query::verify_index;
 use rowhouse_search::SearchEngine;
 use rowhouse_store::Store;
 
-/// The latest check of each index.
+/// Each index's latest check.
 #[derive(Default)]
 pub(crate) struct IndexChecks {
     latest: Mutex<BTreeMap<Checked, Result<IndexStatus>>>,
     ended: Condvar,
 }
 
-/// A table and an index of it.
+/// A table and an index on it.
 type Checked = (TableName, String);
 
 impl IndexChecks {
-    /// Starts a check, unless one of the same index is under way.
+    /// Starts a check, unless one on the same index is under way.
     ///
     /// # Errors
     /// As [`Store::index_state`].
@@ -47,7 +47,7 @@ impl IndexChecks {
         Ok(())
     }
 
-    /// Returns how far the latest check of an index is.
+    /// Returns how far an index's latest check is.
     ///
     /// # Errors
     /// The error with which it failed; `InvalidRequest` if there was none.
@@ -60,7 +60,7 @@ impl IndexChecks {
         })
     }
 
-    /// As [`IndexChecks::status`], after waiting for the end of the check for up to `wait_max`.
+    /// As [`IndexChecks::status`], after waiting up to `wait_max` for the check to end.
     pub(crate) fn wait(
         &self,
         table: &TableName,

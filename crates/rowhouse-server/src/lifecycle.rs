@@ -1,4 +1,4 @@
-//! Stops, starts and decommissions region servers of a running cluster.
+//! Stops, starts and decommissions region servers in a running cluster.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::region_server::{RegionServer, start_code};
 pub(crate) enum End {
     /// Calls under way are finished and answered.
     Stop,
-    /// Connections are cut, also in the middle of calls.
+    /// Connections are cut, also mid-call.
     Kill,
 }
 
 impl Cluster {
-    /// Ends a region server. Its regions go to the others in turn; what was acknowledged is in the
+    /// Ends a region server. The regions go to the others in turn; what was acknowledged is in the
     /// store that they share.
     ///
     /// # Errors
@@ -53,8 +53,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Starts a region server that was stopped, on its former port, with a new start code and
-    /// without regions; returns its name. Must be called on a thread of the runtime that may block.
+    /// Starts a region server that was stopped, on the former port, with a new start code and
+    /// without regions; returns the name. Must be called on a runtime thread that may block.
     ///
     /// # Errors
     /// `InvalidRequest` for a server that runs; `InUse` if another process holds the port.
@@ -94,8 +94,8 @@ impl Cluster {
         self.set_targets(if offload { &numbers } else { &[] })
     }
 
-    /// Removes the mark of a decommissioned server, and moves regions, by encoded names, back to
-    /// it. Unknown regions are skipped, as in HBase.
+    /// Removes a server's decommissioned mark, and moves regions, by encoded names, back to the
+    /// server. Unknown regions are skipped, as in HBase.
     ///
     /// # Errors
     /// `InvalidRequest` for a server that is not online; `Io`, `ReadOnly`.
@@ -113,7 +113,7 @@ impl Cluster {
         self.store.move_regions(&moves)
     }
 
-    /// Moves a region to the server of this name, or without a name to another one, the one with
+    /// Moves a region to the server with this name, or without a name to another one, the one with
     /// the fewest regions. If there is no such server, the region stays where it is.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Cluster {
         regions.filter(|region| region.assignment().server == number).count()
     }
 
-    /// Has new regions go to the servers that may get some, and those of `leave` too.
+    /// Has new regions go to the servers that may get some, and the regions on `leave` too.
     fn set_targets(&self, leave: &[u32]) -> Result<()> {
         let targets = self.members.targets();
         if targets.is_empty() {
@@ -161,7 +161,7 @@ impl Cluster {
     /// stop only if it is permitted.
     ///
     /// # Errors
-    /// Those of [`StopRequest::ask`](crate::stop_request::StopRequest::ask); `Io`, `ReadOnly`.
+    /// As [`StopRequest::ask`](crate::stop_request::StopRequest::ask); `Io`, `ReadOnly`.
     pub(crate) fn end_for_client(&self, server: &RegionServer, reason: &str) -> Result<()> {
         if self.region_servers().len() == 1 {
             return self.stop_request.ask("AdminService.StopServer", reason);

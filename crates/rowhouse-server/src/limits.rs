@@ -1,26 +1,26 @@
-//! All limits of the server.
+//! All server limits.
 
 #![cfg_attr(not(feature = "web"), allow(dead_code, reason = "only the web port has some of them"))]
 
 use std::time::Duration;
 
-/// Maximum region servers of a process.
+/// Maximum region servers in a process.
 pub(crate) const REGION_SERVERS_MAX: u32 = 64;
-/// Calls that wait for the limit of operations or bytes of their region server. Further ones are
-/// refused with `CallQueueTooBigException`. HBase's default: 30 handlers with 10 calls each.
+/// Calls that wait for the operation or byte limit on their region server. Further ones are refused
+/// with `CallQueueTooBigException`. HBase's default: 30 handlers with 10 calls each.
 pub(crate) const CAPPED_CALLS_WAITING_MAX: usize = 300;
-/// How far the use of a limited region server may run ahead of its rate.
+/// How far use on a limited region server may run ahead of the rate.
 pub(crate) const CAP_BURST: Duration = Duration::from_millis(20);
-/// The interval at which the load of regions is measured.
+/// The interval at which region load is measured.
 pub(crate) const LOAD_SAMPLE_INTERVAL: Duration = Duration::from_secs(5);
-/// The time over which the measured load of a region is averaged.
+/// The time over which a region's measured load is averaged.
 pub(crate) const LOAD_WINDOW: Duration = Duration::from_secs(60);
 /// The interval at which the balancer runs. HBase's is five minutes.
 pub(crate) const BALANCER_INTERVAL: Duration = Duration::from_secs(60);
 /// How long the balancer leaves a region where it was moved to.
 pub(crate) const MOVED_REGION_REST: Duration = Duration::from_secs(120);
-/// How long a region server that is killed waits for the calls that run, before its regions go to
-/// others: longer than a scan looks for rows.
+/// How long a region server that is killed waits for the calls that run, before the server's
+/// regions go to others: longer than a scan looks for rows.
 pub(crate) const KILL_WAIT: Duration = Duration::from_secs(30);
 /// The interval at which it looks whether they have ended.
 pub(crate) const KILL_LOOK: Duration = Duration::from_millis(1);
@@ -36,151 +36,152 @@ pub(crate) const KEEPALIVE_RETRIES: u32 = 4;
 pub(crate) const WEB_CONNECTIONS_MAX: usize = 64;
 /// Connections in addition to those, which are answered for health and metrics alone.
 pub(crate) const WEB_MONITORING_CONNECTIONS_MAX: usize = 8;
-/// How long a web connection waits for its client to take some of an answer.
+/// How long a web connection waits for the client to take part of an answer.
 pub(crate) const WEB_WRITE_WAIT: Duration = Duration::from_secs(30);
 /// How long a connection for health and metrics alone may be open.
 pub(crate) const WEB_MONITORING_TIME: Duration = Duration::from_secs(2);
-/// Requests of a connection in HTTP/2 that run at once.
+/// HTTP/2 requests on a connection that run at once.
 pub(crate) const WEB_STREAMS_MAX: u32 = 16;
-/// Bytes of the header of a web request.
+/// Header bytes in a web request.
 pub(crate) const WEB_HEADER_BYTES_MAX: usize = 16 << 10;
-/// Bytes of the path and query of a web request.
+/// Path and query bytes in a web request.
 pub(crate) const WEB_URI_BYTES_MAX: usize = 8 << 10;
-/// Queries of web pages that run at once. Further ones are refused.
+/// Web page queries that run at once. Further ones are refused.
 pub(crate) const WEB_QUERIES_MAX: usize = 2;
-/// How long a query of a web page reads.
+/// How long a web page query reads.
 pub(crate) const WEB_QUERY_WAIT: Duration = Duration::from_secs(2);
-/// Rows that a query of a web page returns.
+/// Rows that a web page query returns.
 pub(crate) const WEB_QUERY_ROWS_MAX: usize = 50;
-/// Cells of a family that a web page shows of a row.
+/// Cells per family that a web page shows for a row.
 pub(crate) const WEB_FAMILY_CELLS_MAX: u32 = 20;
-/// Characters of a key or value that a web page shows.
+/// Key or value characters that a web page shows.
 pub(crate) const WEB_SHOWN_CHARS_MAX: usize = 200;
-/// Tables, regions of a table, and dead servers that a web page lists.
+/// Tables, regions in a table, and dead servers that a web page lists.
 pub(crate) const WEB_LISTED_MAX: usize = 1_000;
-/// Reads of the heat of tables for web pages that run at once. Further ones are refused.
+/// Table heat reads for web pages that run at once. Further ones are refused.
 pub(crate) const WEB_HEATS_MAX: usize = 4;
-/// Searches of Solr's clients that run at once. Others wait.
+/// Solr client searches that run at once. Others wait.
 pub(crate) const SOLR_SEARCHES_MAX: usize = 4;
-/// How long a search of a Solr client waits for others.
+/// How long a Solr client search waits for others.
 pub(crate) const SOLR_SEARCH_WAIT: Duration = Duration::from_secs(5);
-/// How long a search of a Solr client runs.
+/// How long a Solr client search runs.
 pub(crate) const SOLR_SEARCH_TIME: Duration = Duration::from_secs(10);
-/// Bytes of a form that a Solr client posts.
+/// Form bytes that a Solr client posts.
 pub(crate) const SOLR_FORM_BYTES_MAX: usize = 1 << 20;
 /// Forms that are read and held at once.
 pub(crate) const SOLR_FORMS_MAX: usize = 64;
-/// Bytes of a body that is too long for a form and is read to its end all the same.
+/// Maximum bytes in a body that is too long for a form and is read to the end all the same.
 pub(crate) const SOLR_BODY_BYTES_MAX: usize = 64 << 20;
-/// Parameters of a request of a Solr client.
+/// Parameters in a Solr client request.
 pub(crate) const SOLR_PARAMS_MAX: usize = 1_000;
-/// Bytes of a mark before or after a word that is highlighted.
+/// Mark bytes before or after a word that is highlighted.
 pub(crate) const SOLR_MARK_BYTES_MAX: usize = 256;
-/// Rows of a page of a Solr client.
+/// Rows on a Solr client page.
 pub(crate) const SOLR_ROWS_MAX: usize = 10_000;
-/// Rows up to the end of a page that is asked for by its number of rows before.
+/// Rows up to the end of a page that is requested by the number of rows before it.
 pub(crate) const SOLR_DEPTH_MAX: usize = 100_000;
-/// Filters of a search of a Solr client.
+/// Filters in a Solr client search.
 pub(crate) const SOLR_FILTERS_MAX: usize = 64;
-/// Bytes that a document holds for each byte of its cells: as a row, as values and as text.
+/// Bytes that a document holds for each cell byte: as a row, as values and as text.
 pub(crate) const SOLR_BYTES_PER_BYTE: u64 = 4;
-/// Bytes of the cells that the documents of an answer are made of, and of its highlights.
+/// Bytes in the cells that an answer's documents are made from, and in the highlights.
 pub(crate) const SOLR_ANSWER_BYTES_MAX: u64 = 64 << 20;
-/// Searches by which pages by score of Solr's clients continue.
+/// Searches by which Solr client pages in score order continue.
 pub(crate) const SOLR_VIEWS_MAX: usize = 64;
 /// Maximum connections waiting to be accepted, per port; the system may permit fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
-/// Maximum calls of one connection that run on worker threads at once; at this limit the connection
+/// Maximum calls on one connection that run on worker threads at once; at this limit the connection
 /// stops reading.
 pub(crate) const LONG_CALLS_MAX: usize = 32;
-/// Maximum worker threads of a region server, for the long calls of all its connections.
+/// Maximum worker threads in a region server, for the long calls on all connections.
 pub(crate) const WORKERS_MAX: usize = 64;
-/// Bytes of a call in addition to the cells of the largest mutation.
+/// Call bytes in addition to the largest mutation's cells.
 pub(crate) const FRAME_SLACK_BYTES: usize = 1 << 20;
 /// Maximum time from connecting to the first call.
 pub(crate) const HANDSHAKE_WAIT: Duration = Duration::from_secs(30);
-/// Requests to the ZooKeeper port above [`INPUT_BYTES_MIN`] that are read at once, of up to
-/// 1 MiB each.
+/// Requests to the ZooKeeper port above [`INPUT_BYTES_MIN`] that are read at once, up to 1 MiB
+/// each.
 pub(crate) const ZOOKEEPER_LONG_REQUESTS_MAX: usize = 16;
 /// How long calls under way may continue after the server begins to stop.
 pub(crate) const STOP_WAIT: Duration = Duration::from_millis(700);
-/// Maximum time between two calls of a scanner: HBase's `hbase.client.scanner.timeout.period`.
+/// Maximum time between two calls to a scanner: HBase's `hbase.client.scanner.timeout.period`.
 pub(crate) const SCANNER_LEASE: Duration = Duration::from_secs(60);
-/// Maximum time that a scanner waiting for its next call keeps flushed memstores in memory.
+/// Maximum time that a scanner waiting for the next call keeps flushed memstores in memory.
 pub(crate) const SCANNER_MEMORY_WAIT: Duration = Duration::from_secs(1);
 /// Maximum open scanners.
 pub(crate) const SCANNERS_MAX: usize = 100_000;
-/// Number of closed scanners that are remembered. A call for one of these returns no rows, as in
-/// HBase, which remembers closed scanners for a minute. A call for an older one is refused.
+/// How many closed scanners are remembered. A call for such a scanner returns no rows, as in HBase,
+/// which remembers closed scanners for a minute. A call for an older one is refused.
 pub(crate) const CLOSED_SCANNERS_MAX: usize = 10_000;
 /// Maximum unfinished bulk loads; beyond it the oldest is forgotten.
 pub(crate) const BULK_LOADS_MAX: usize = 1000;
-/// Maximum bytes of cells in one answer to a scan, even if the client permits more: HBase's
+/// Maximum cell bytes in one answer to a scan, even if the client permits more: HBase's
 /// `hbase.server.scanner.max.result.size`.
 pub(crate) const SCAN_ANSWER_BYTES_MAX: u64 = 100 << 20;
-/// Maximum bytes of cells in the answer to one multi call. The remaining actions are refused, and
-/// the client retries them. HBase uses the same setting for it.
+/// Maximum cell bytes in the answer to one multi call. The remaining actions are refused, and the
+/// client retries them. HBase uses the same setting for it.
 pub(crate) const MULTI_ANSWER_BYTES_MAX: u64 = SCAN_ANSWER_BYTES_MAX;
-/// Upper bound of the bytes that a Java client counts per cell in addition to the cell itself: an
+/// Upper bound for the bytes that a Java client counts per cell in addition to the cell itself: an
 /// object, an array header, padding.
 pub(crate) const CLIENT_CELL_OVERHEAD_BYTES: u64 = 128;
-/// Maximum time that a scan looks for rows before it sends a heartbeat. The limit is half of the
+/// Maximum time that a scan looks for rows before it sends a heartbeat. The limit is half the
 /// client's timeout if that is shorter, as in HBase, where the timeout defaults to one minute.
 pub(crate) const SCAN_ANSWER_WAIT: Duration = Duration::from_secs(10);
-/// Minimum of that time, even if the call waited long before it started: HBase's
+/// Minimum for that time, even if the call waited long before it started: HBase's
 /// `hbase.region.server.rpc.minimum.scan.time.limit.delta`.
 pub(crate) const SCAN_ANSWER_WAIT_MIN: Duration = Duration::from_millis(10);
-/// How long a call waits for another call of the same scanner.
+/// How long a call waits for another call to the same scanner.
 pub(crate) const SCANNER_WAIT: Duration = Duration::from_secs(1);
 /// Minimum timeout assumed for clients, even if they send a shorter one: HBase's
 /// `hbase.ipc.min.client.request.timeout`.
 pub(crate) const CLIENT_WAIT_MIN: Duration = Duration::from_millis(20);
-/// Maximum rows of a scan that is read on the connection's task; larger scans run on a worker
+/// Maximum rows in a scan that is read on the connection's task; larger scans run on a worker
 /// thread.
 pub(crate) const SHORT_SCAN_ROWS: u32 = 100;
-/// Maximum bytes of cells of such a scan.
+/// Maximum cell bytes in such a scan.
 pub(crate) const SHORT_SCAN_BYTES: u64 = 4 << 20;
 /// How long a call may run on the connection's task before it moves to a worker thread.
 pub(crate) const SHORT_CALL_WAIT: Duration = Duration::from_millis(1);
-/// Maximum bytes of a call that is tried on the connection's task.
+/// Maximum bytes in a call that is tried on the connection's task.
 pub(crate) const SHORT_CALL_BYTES: usize = 16 << 10;
 /// Slow and large calls that a server remembers: HBase's
 /// `hbase.regionserver.slowlog.ringbuffer.size`.
 pub(crate) const SLOW_LOG_ENTRIES_MAX: usize = 256;
-/// Maximum bytes of the description of a call in the slow log.
+/// Maximum bytes for a call's description in the slow log.
 pub(crate) const SLOW_LOG_PARAM_BYTES_MAX: usize = 1 << 10;
-/// Maximum capacity in bytes of each of the two buffers that a connection keeps for the next
+/// Maximum capacity in bytes for each of the two buffers that a connection keeps for the next
 /// request and answer.
 pub(crate) const BUFFER_KEEP_BYTES: usize = 64 << 10;
-/// How long a connection without calls keeps a larger buffer for answers, of 256 KiB at most.
+/// How long a connection without calls keeps a larger buffer for answers, 256 KiB at most.
 pub(crate) const BUFFER_KEEP_WAIT: Duration = Duration::from_secs(1);
 /// Bytes that a connection reads without reserving memory. With less room a small request takes two
 /// reads.
 pub(crate) const INPUT_BYTES_MIN: usize = 16 << 10;
 /// Maximum room in bytes that is made for the rest of a request before it arrives.
 pub(crate) const INPUT_BYTES_MAX: usize = 4 << 20;
-/// The time over which the pace of a client is judged that sends a request for which memory is
+/// The time over which a client's pace is judged when it sends a request for which memory is
 /// reserved, or takes an answer, while others wait for memory.
 pub(crate) const PACE_WAIT: Duration = Duration::from_secs(2);
-/// The bytes that must be sent or taken in that time: those of a link of half a Mbit/s.
+/// The bytes that must be sent or taken in that time: as many as a link of half a Mbit/s carries.
 pub(crate) const PACE_BYTES: usize = 128 << 10;
-/// The interval at which a connection that reads nothing looks whether its client has gone.
+/// The interval at which a connection that reads nothing looks whether the client has gone.
 pub(crate) const CLOSED_LOOK: Duration = Duration::from_millis(100);
-/// How long a call that can be paused keeps its worker thread.
+/// How long a call that can be paused keeps the worker thread.
 pub(crate) const WORKER_SLICE: Duration = Duration::from_millis(50);
 /// Calls that mostly read and run on worker threads at once, for each processor.
 pub(crate) const READERS_PER_PROCESSOR: usize = 2;
 /// The least number of such calls.
 pub(crate) const READERS_MIN: usize = 4;
-/// Scanners that wait at a block of each of their files. Further ones look for their place again.
+/// Scanners that wait at a block in each file that they read. Further scanners look for their place
+/// again.
 pub(crate) const READY_SCANNERS_MAX: usize = 256;
-/// Bytes of rows that the scanners of a region server hold for their next calls.
+/// Row bytes that a region server's scanners hold for their next calls.
 pub(crate) const SCANNERS_AHEAD_BYTES_MAX: u64 = 64 << 20;
-/// Scanners that the calls of one connection have open.
+/// Scanners that the calls on one connection have open.
 pub(crate) const CONNECTION_SCANNERS_MAX: usize = 10_000;
-/// Rows of an answer to a search.
+/// Rows in a search answer.
 pub(crate) const SEARCH_ROWS_MAX: usize = 10_000;
-/// Values of a field that an answer counts.
+/// Field values that an answer counts.
 pub(crate) const SEARCH_FACETS_MAX: usize = 100_000;
 /// Searches by which pages by score continue.
 pub(crate) const SEARCH_VIEWS_MAX: usize = 256;

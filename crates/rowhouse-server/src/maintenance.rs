@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The state of a master that HBase, too, keeps only in memory.
+/// A master's state that HBase, too, keeps only in memory.
 pub(crate) struct Maintenance {
     /// The chore that looks for regions left over from splits and merges.
     pub(crate) catalog_janitor: Switch,
@@ -25,7 +25,7 @@ impl Switch {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Sets the switch and returns its previous state.
+    /// Sets the switch and returns the previous state.
     pub(crate) fn set(&self, on: bool) -> bool {
         self.0.swap(on, Ordering::Relaxed)
     }

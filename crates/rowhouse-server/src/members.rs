@@ -1,4 +1,4 @@
-//! Which region servers there are, and which of them are live.
+//! Which region servers there are, and which are live.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio::task::AbortHandle;
 
 use crate::region_server::RegionServer;
 
-/// The region servers of a cluster, by their numbers.
+/// A cluster's region servers, by number.
 pub(crate) struct Members {
     state: RwLock<State>,
     /// Serializes changes.
@@ -18,7 +18,7 @@ pub(crate) struct Members {
 #[derive(Default)]
 struct State {
     members: Vec<Member>,
-    /// Names of servers that were stopped, oldest first.
+    /// Stopped servers' names, oldest first.
     dead: Vec<ServerName>,
     version: u64,
 }
@@ -28,7 +28,7 @@ struct Member {
     is_live: bool,
     /// A decommissioned server gets no regions.
     is_decommissioned: bool,
-    /// Cuts its connections.
+    /// Cuts the server's connections.
     abort: Option<AbortHandle>,
 }
 
@@ -85,17 +85,17 @@ impl Members {
         targets.map(|it| it.server.number).collect()
     }
 
-    /// Returns the numbers of the live servers.
+    /// Returns the live servers' numbers.
     pub(crate) fn live_numbers(&self) -> Vec<u32> {
         self.live().iter().map(|server| server.number).collect()
     }
 
-    /// Returns the names of stopped servers.
+    /// Returns stopped servers' names.
     pub(crate) fn dead(&self) -> Vec<ServerName> {
         self.state.read().dead.clone()
     }
 
-    /// Forgets stopped servers. Returns those of `names` that were not known as stopped.
+    /// Forgets stopped servers. Returns the entries in `names` that were not known as stopped.
     pub(crate) fn clear_dead(&self, names: Vec<ServerName>) -> Vec<ServerName> {
         let mut state = self.state.write();
         let (known, unknown): (Vec<_>, Vec<_>) =
@@ -119,14 +119,14 @@ impl Members {
         state.version += 1;
     }
 
-    /// Sets what cuts the connections of a server.
+    /// Sets what cuts a server's connections.
     pub(crate) fn set_abort(&self, number: u32, abort: AbortHandle) {
         if let Some(member) = self.state.write().members.get_mut(number as usize) {
             member.abort = Some(abort);
         }
     }
 
-    /// Closes the port of a server and cuts its connections.
+    /// Closes a server's port and cuts the connections.
     pub(crate) fn cut(&self, number: u32) {
         let state = self.state.read();
         if let Some(abort) = state.members.get(number as usize).and_then(|it| it.abort.as_ref()) {
@@ -170,7 +170,7 @@ impl Members {
     /// Replaces a dead server by one that is live.
     pub(crate) fn begin(&self, server: Arc<RegionServer>) {
         let mut state = self.state.write();
-        // As in HBase, a server at the address of a dead one takes its place.
+        // As in HBase, a server at a dead server's address takes the dead one's place.
         let is_same =
             |name: &ServerName| (&name.host, name.port) == (&server.name.host, server.name.port);
         state.forget_dead(is_same);

@@ -1,5 +1,5 @@
-//! The memory of calls: requests, the rows of an answer under construction, and answers that their
-//! client has not taken. It is reserved before it is used (decision 0083).
+//! Call memory: requests, the rows in an answer under construction, and answers that the client has
+//! not taken. It is reserved before it is used (decision 0083).
 //!
 //! ```text
 //!  call memory (--call-memory-bytes)
@@ -8,9 +8,9 @@
 //!  └── 1/8  what connections read, answer and write themselves: 16 KiB to 768 KiB each
 //! ```
 //!
-//! The second part lets small calls be answered while large ones hold the first. What holds some of
-//! the first part waits for neither, and what holds some of the second only for the first, so that
-//! waiting always ends.
+//! The second part lets small calls be answered while large ones hold the first. What holds memory
+//! in the first part waits for neither part, and what holds memory in the second waits only for the
+//! first, so that waiting always ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,29 +21,29 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const UNIT_BYTES: u64 = 1 << 10;
 /// What a call on a worker thread starts with.
 pub(crate) const CALL_BYTES: u64 = 1 << 20;
-/// Requests up to this size are reserved in the part of small calls.
+/// Requests up to this size are reserved in the small-call part.
 pub(crate) const SMALL_REQUEST_BYTES: u64 = 256 << 10;
-/// Bytes of cells that an answer on the connection's task may have.
+/// Cell bytes that an answer on the connection's task may have.
 pub(crate) const SMALL_ANSWER_BYTES: u64 = 256 << 10;
 /// What a connection reserves to answer the small calls in its input: answers that wait to be
-/// written, and the rows and the answer of one more call.
+/// written, and the rows and the answer for one more call.
 pub(crate) const TURN_BYTES: u64 = 3 * SMALL_ANSWER_BYTES;
 
-/// The share of what is free that a call may take in addition, so that some is left for others.
+/// The share that a call may take in addition from what is free, so that some is left for others.
 const GROWTH_SHARE: u64 = 4;
 
-/// A reservation above this share of the part of large calls counts as huge.
+/// A reservation above this share of the large-call part counts as huge.
 const HUGE_SHARE: u32 = 16;
 
-/// The memory of the calls of a process.
+/// Memory for a process's calls.
 pub(crate) struct CallMemory {
     large: Part,
-    /// The half of `large` that requests above its [`HUGE_SHARE`] share: others do not wait behind
-    /// all of them.
+    /// The half of `large` that requests above its [`HUGE_SHARE`] share may take: others do not
+    /// queue after all of them.
     huge: Part,
     small: Part,
     connection_bytes_max: u64,
-    /// Of the requests and calls that wait for memory, how many there are.
+    /// How many requests and calls wait for memory.
     waiting: AtomicUsize,
     /// The most bytes that were reserved at once.
     peak: AtomicU64,
@@ -73,7 +73,7 @@ fn units(bytes: u64) -> u32 {
 /// Bytes that are reserved until this is dropped.
 pub(crate) struct Reserved {
     of_process: OwnedSemaphorePermit,
-    /// The same bytes as a part of those of a connection; `None` for small calls.
+    /// The same bytes as a part of the connection's bytes; `None` for small calls.
     of_connection: Option<OwnedSemaphorePermit>,
     /// Until it is shrunk.
     of_huge: Option<OwnedSemaphorePermit>,
@@ -84,7 +84,7 @@ impl Reserved {
         self.of_process.num_permits() as u64 * UNIT_BYTES
     }
 
-    /// Whether it is not of the part of small calls.
+    /// True if it is not from the small-call part.
     pub(crate) fn is_large(&self) -> bool {
         self.of_connection.is_some()
     }
@@ -166,7 +166,7 @@ impl CallMemory {
         Reserved { of_process, of_connection: None, of_huge: None }
     }
 
-    /// Reserves `bytes` that belong to no connection of HBase's protocol, or all that there are.
+    /// Reserves `bytes` that belong to no connection in HBase's protocol, or all that there are.
     #[cfg(feature = "web")]
     pub(crate) async fn large(&self, bytes: u64) -> Reserved {
         let count = units(bytes).min(self.large.units);
@@ -175,7 +175,8 @@ impl CallMemory {
         Reserved { of_process, of_connection: None, of_huge: None }
     }
 
-    /// Reserves more for an answer that grows, if it is free. At most a quarter of what is free is.
+    /// Reserves more for an answer that grows, if it is free. At most a quarter of the unreserved
+    /// memory counts as free.
     pub(crate) fn grow(
         &self,
         reserved: &mut Reserved,
@@ -204,7 +205,7 @@ impl CallMemory {
         true
     }
 
-    /// Takes `count` permits, in the order in which they are asked for.
+    /// Takes `count` permits, in request order.
     async fn permits(&self, part: &Part, count: u32) -> OwnedSemaphorePermit {
         if let Ok(permits) = Arc::clone(&part.free).try_acquire_many_owned(count) {
             return permits;
@@ -239,7 +240,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// The memory of the calls of one connection.
+/// Memory for one connection's calls.
 pub(crate) struct ConnectionMemory {
     process: Arc<CallMemory>,
     free: Arc<Semaphore>,
@@ -283,7 +284,7 @@ impl ConnectionMemory {
         Some(Reserved { of_process, of_connection: Some(of_connection), of_huge: None })
     }
 
-    /// As [`CallMemory::grow`], within the bytes of the connection.
+    /// As [`CallMemory::grow`], within the connection's bytes.
     pub(crate) fn grow(&self, reserved: &mut Reserved, bytes: u64) -> bool {
         self.process.grow(reserved, bytes, Some(&self.free))
     }

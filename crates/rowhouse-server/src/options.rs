@@ -1,29 +1,29 @@
-//! The options of a server.
+//! A server's options.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use rowhouse_store::Settings;
 
-/// The options of a server. Addresses are `HOST:PORT`; port 0 takes a free one.
+/// A server's options. Addresses are `HOST:PORT`; port 0 takes a free one.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The data directory.
     pub data: PathBuf,
-    /// The address of HBase's RPC port. Default `127.0.0.1:16020`. With several region servers it
+    /// The address for HBase's RPC port. Default `127.0.0.1:16020`. With several region servers it
     /// is the master's.
     pub listen: String,
     /// How many region servers share the store: a model of a cluster in one process. One, the
-    /// default, has the address of the master. Several have addresses of their own: the ports after
-    /// that of `listen`, or free ones if that is 0. At most 64.
+    /// default, has the master's address. Several have separate addresses: the ports after the one
+    /// in `listen`, or free ones if that is 0. At most 64.
     pub region_servers: u32,
-    /// The most operations per second of a region server: gets, mutations, calls of scans, and each
-    /// action of a multi. Further ones wait. `None`, the default, sets no limit.
+    /// The most operations per second on a region server: gets, mutations, scan calls, and each
+    /// action in a multi. Further ones wait. `None`, the default, sets no limit.
     pub ops_per_server: Option<u64>,
-    /// The most bytes of requests and answers per second of a region server. Further calls wait.
-    /// `None`, the default, sets no limit.
+    /// The most request and answer bytes per second on a region server. Further calls wait. `None`,
+    /// the default, sets no limit.
     pub bytes_per_server: Option<u64>,
-    /// The address of the ZooKeeper port. Default `127.0.0.1:2181`.
+    /// The ZooKeeper port's address. Default `127.0.0.1:2181`.
     pub zookeeper: String,
     /// The address announced to clients, if it differs from the listening address: with NAT, in a
     /// container, or when listening on every interface. Several region servers are announced with
@@ -34,10 +34,10 @@ pub struct Options {
     /// Whether clients may stop the server with HBase's `Admin.shutdown`, `stopMaster` and, for the
     /// last region server, `stopRegionServer`. Default `false`.
     pub allow_shutdown: bool,
-    /// Calls that take longer are kept in the slow log; HBase's `hbase.ipc.warn.response.time`.
-    /// Default 10 seconds.
+    /// Calls that take longer go to the slow log; HBase's `hbase.ipc.warn.response.time`. Default
+    /// 10 seconds.
     pub slow_call: Duration,
-    /// Calls with larger answers are kept in the large log; HBase's `hbase.ipc.warn.response.size`.
+    /// Calls with larger answers go to the large log; HBase's `hbase.ipc.warn.response.size`.
     /// Default 100 MiB.
     pub large_answer_bytes: u64,
     /// Bytes of the requests, calls and answers that the server holds for all clients; further
@@ -91,6 +91,7 @@ pub enum WebPort {
 }
 
 impl WebPort {
-    /// The address of [`WebPort::Default`]: that of the master's pages in HBase, on loopback.
+    /// The address for [`WebPort::Default`]: the same as for the master's pages in HBase, on
+    /// loopback.
     pub const DEFAULT_ADDRESS: &str = "127.0.0.1:16010";
 }

@@ -1,5 +1,5 @@
-//! The ports of the server. They are bound before the store is opened: a server that cannot bind
-//! them then creates no store.
+//! The server's ports. They are bound before the store is opened: a server that cannot bind them
+//! then creates no store.
 
 use std::net::SocketAddr;
 
@@ -9,11 +9,11 @@ use tokio::net::{TcpListener, TcpSocket};
 use crate::limits::{CONNECTIONS_WAITING_MAX, REGION_SERVERS_MAX};
 use crate::{Options, WebPort};
 
-/// The ports of a server.
+/// A server's ports.
 pub(crate) struct Ports {
-    /// The master's, which is also that of an only region server.
+    /// The master's, which is also an only region server's port.
     pub(crate) master: RpcPort,
-    /// Those of the region servers, if there are several.
+    /// The region servers' ports, if there are several.
     pub(crate) region_servers: Vec<RpcPort>,
     pub(crate) web: Option<TcpListener>,
 }
@@ -21,12 +21,12 @@ pub(crate) struct Ports {
 /// A port for HBase's RPC.
 pub(crate) struct RpcPort {
     pub(crate) listener: TcpListener,
-    /// The host and port that clients are told.
+    /// The host and port announced to clients.
     pub(crate) announced: (String, u16),
 }
 
 impl RpcPort {
-    /// Binds the port, which is number `offset` after that of `--listen`.
+    /// Binds the port, which is number `offset` after the one in `--listen`.
     async fn bind(options: &Options, offset: u32) -> Result<Self> {
         let flag = "--listen";
         let (host, port) = parse(&options.listen, flag)?;
@@ -54,12 +54,11 @@ fn after(port: u16, offset: u32, flag: &str) -> Result<u16> {
 }
 
 impl Ports {
-    /// Binds the ports of a server.
+    /// Binds a server's ports.
     ///
     /// # Errors
     /// `InUse` with the address if another process holds a port; `InvalidRequest` for an invalid
-    /// address or number of region servers; `Unsupported` for a web address without the feature
-    /// `web`.
+    /// address or region server count; `Unsupported` for a web address without the feature `web`.
     pub(crate) async fn bind(options: &Options) -> Result<Self> {
         let count = options.region_servers;
         if !(1..=REGION_SERVERS_MAX).contains(&count) {
@@ -123,8 +122,8 @@ pub(crate) async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
     })
 }
 
-/// As [`TcpListener::bind`], with a backlog for a burst of clients. When the standard library's
-/// backlog of 128 is full, the next connection waits one second, and longer with each retry.
+/// As [`TcpListener::bind`], with a backlog for a client burst. When the standard library's
+/// 128-entry backlog is full, the next connection waits one second, and longer with each retry.
 async fn listen(address: &str) -> std::io::Result<TcpListener> {
     let mut failed = None;
     for address in tokio::net::lookup_host(address).await? {

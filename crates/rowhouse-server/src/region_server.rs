@@ -1,4 +1,4 @@
-//! One of the region servers of the process.
+//! One region server in the process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,30 +16,30 @@ use crate::scanners::Scanners;
 use crate::slow_log::SlowLog;
 use crate::workers::Workers;
 
-/// A region server: its name and what it keeps for its clients. The store, the master and ZooKeeper
-/// are the cluster's.
+/// A region server: the name and what it keeps for clients. The store, the master and ZooKeeper are
+/// the cluster's.
 pub(crate) struct RegionServer {
     /// The number by which regions are assigned to it.
     pub(crate) number: u32,
-    /// The address that clients are told, and the start code.
+    /// The address announced to clients, and the start code.
     pub(crate) name: ServerName,
-    /// The port that it listens on, which may differ from the one that clients are told.
+    /// The port that it listens on, which may differ from the one announced to clients.
     pub(crate) listen_port: u16,
-    /// The port of the web listener, if there is one.
+    /// The web listener's port, if there is one.
     pub(crate) web_port: Option<u16>,
     pub(crate) scanners: Scanners,
     pub(crate) workers: Workers,
     pub(crate) slow_log: SlowLog,
     pub(crate) requests: Requests,
-    /// Shared with the servers of its number before it, so that counters do not fall.
+    /// Shared with the earlier servers with this number, so that counters do not fall.
     pub(crate) calls: Arc<Calls>,
-    /// Limits its operations and bytes.
+    /// Limits operations and bytes.
     pub(crate) cap: Option<Cap>,
     stop: watch::Sender<bool>,
-    /// As the value of `stop`, which takes a lock to read.
+    /// The same as the value in `stop`, which takes a lock to read.
     is_stopping: AtomicBool,
     /// Calls that run now. They are counted only if the server can be killed: the only region
-    /// server of a process cannot.
+    /// server in a process cannot.
     running: AtomicUsize,
     can_be_killed: bool,
     is_killed: AtomicBool,
@@ -56,11 +56,11 @@ impl Drop for RunningCall {
     }
 }
 
-/// The number of a master with a port of its own: no region is assigned to it.
+/// The number for a master with a separate port: no region is assigned to it.
 const MASTER_NUMBER: u32 = u32::MAX;
 
 impl RegionServer {
-    /// Creates a region server of this number, with the ports that it and the web listen on.
+    /// Creates a region server with this number, with the ports that it and the web listen on.
     pub(crate) fn new(
         number: u32,
         name: ServerName,
@@ -87,7 +87,7 @@ impl RegionServer {
     }
 
     /// Returns the server that takes the place of this one, which was stopped, under a new name.
-    /// The counters of both are the same.
+    /// Both have the same counters.
     pub(crate) fn succeeded(&self, name: ServerName, options: &Options) -> Self {
         let new = Self::new(self.number, name, (self.listen_port, self.web_port), options);
         let cap = match (new.cap, &self.cap) {
@@ -98,7 +98,7 @@ impl RegionServer {
         Self { calls: Arc::clone(&self.calls), requests, cap, ..new }
     }
 
-    /// Returns what a master on a port of its own needs for its calls. It serves no regions.
+    /// Returns what a master on a separate port needs for calls. It serves no regions.
     pub(crate) fn master(name: ServerName, ports: (u16, Option<u16>), options: &Options) -> Self {
         Self { cap: None, ..Self::new(MASTER_NUMBER, name, ports, options) }
     }
@@ -108,7 +108,7 @@ impl RegionServer {
         self.stop.subscribe()
     }
 
-    /// Returns whether the server stops.
+    /// Returns true if the server stops.
     pub(crate) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::SeqCst)
     }
@@ -125,8 +125,8 @@ impl RegionServer {
     }
 
     /// Lets no call begin from now on, and waits for those that run: a client that is cut off
-    /// repeats its call at another server, where an older write must not come later. Returns
-    /// whether all have ended in time.
+    /// repeats the call at another server, where an older write must not come later. Returns true
+    /// if all have ended in time.
     pub(crate) fn kill(&self) -> bool {
         self.is_killed.store(true, Ordering::SeqCst);
         let begun = Instant::now();
@@ -146,7 +146,7 @@ impl RegionServer {
     }
 }
 
-/// Returns a start code that differs from that of the server's last run.
+/// Returns a start code that differs from the start code in the server's last run.
 pub(crate) fn start_code() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(1)

@@ -1,4 +1,4 @@
-//! Counts the calls of a server and their rate per second.
+//! Counts the calls to a server and their rate per second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// The call counters of a server.
+/// A server's call counters.
 pub(crate) struct Requests {
-    /// Shared with the servers of its number that were stopped before it.
+    /// Shared with earlier, stopped servers with this number.
     ever: Arc<AtomicU64>,
-    /// The calls of those servers.
+    /// The calls to those servers.
     before: u64,
     rate: Mutex<Rate>,
 }
@@ -30,7 +30,7 @@ impl Requests {
         Self::after(Arc::default(), now)
     }
 
-    /// Returns the counters of the server that takes the place of this one, which was stopped.
+    /// Returns the counters for the server that takes the place of this one, which was stopped.
     pub(crate) fn succeeded(&self, now: Instant) -> Self {
         Self::after(Arc::clone(&self.ever), now)
     }
@@ -50,7 +50,7 @@ impl Requests {
         self.ever() - self.before
     }
 
-    /// Returns the calls since the process started, also those of servers before it.
+    /// Returns the calls since the process started, also calls to servers before it.
     pub(crate) fn ever(&self) -> u64 {
         self.ever.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Open scanners by number, each with a lease that its calls renew.
+//! Open scanners by number, each with a lease that calls renew.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -19,21 +19,21 @@ use crate::limits::{
 };
 use crate::slow_log::ScanSource;
 
-/// The scanners of one region server.
+/// One region server's scanners.
 pub(crate) struct Scanners {
     first_id: u64,
     next_id: AtomicU64,
     open: Mutex<HashMap<u64, Entry>>,
-    /// The scanners closed last without an error, each with the sequence number that its next call
+    /// The scanners closed last without an error, each with the sequence number that the next call
     /// would have had.
     closed: Mutex<VecDeque<(u64, u64)>>,
-    /// Bytes of the rows that scanners hold for their next call.
+    /// Row bytes that scanners hold for their next call.
     ahead_bytes: Arc<AtomicU64>,
 }
 
 struct Entry {
     scanner: Arc<Mutex<Scanner>>,
-    /// How many scanners the calls of the same connection have open.
+    /// How many scanners the calls on the same connection have open.
     of_connection: Arc<AtomicUsize>,
     is_short: bool,
     /// When a call for it last started or ended.
@@ -43,34 +43,33 @@ struct Entry {
 /// A scanner locked by a call. The guard can move to another thread.
 pub(crate) type HeldScanner = ArcMutexGuard<RawMutex, Scanner>;
 
-/// A scan of one region and its position.
+/// A scan over one region and the position in it.
 pub(crate) struct Scanner {
     rows: Rows,
     /// The row that was left in the middle, if the last one was.
     pub(crate) partial_row: Option<PartialRow>,
-    /// A row, or part of one, that was read already and is returned first.
+    /// A row or partial row that was read already and is returned first.
     ahead: Option<Ahead>,
     ahead_bytes: Arc<AtomicU64>,
     /// The sequence number that the next call must have.
     pub(crate) next_call: u64,
-    /// Maximum bytes of cells that the client accepts in one answer; `None` leaves it to the
-    /// server.
+    /// Maximum cell bytes that the client accepts in one answer; `None` leaves it to the server.
     pub(crate) bytes_max: Option<u64>,
-    /// Whether the client wants the position of a scan that has returned no results.
+    /// Whether the client requests the position when a scan has returned no results.
     pub(crate) wants_cursor: bool,
-    /// Whether results are batches of cells, so that a row can have several results.
+    /// Whether results are cell batches, so that a row can have several results.
     pub(crate) has_batch: bool,
-    /// The source of the rows, once the scanner waits for further calls.
+    /// Where the rows come from, once the scanner waits for further calls.
     pub(crate) source: Option<Arc<ScanSource>>,
     is_short: bool,
 }
 
-/// A row that was left in the middle: more of it may follow.
+/// A row that was left in the middle: more may follow.
 pub(crate) enum PartialRow {
-    /// Its last part was returned. What follows is a result of its own.
+    /// The last part was returned. What follows is a separate result.
     Returned(Bytes),
-    /// Its last part ends the answer under construction, and the call was paused. What follows is
-    /// joined to it: clients expect only the last result of an answer to be a partial row.
+    /// The last part ends the answer under construction, and the call was paused. What follows is
+    /// joined to it: clients expect only an answer's last result to be a partial row.
     Paused(Bytes),
 }
 
@@ -80,14 +79,14 @@ impl PartialRow {
         key
     }
 
-    /// Returns the row after the answer with its last part was sent.
+    /// Returns the row after the answer with the last part was sent.
     pub(crate) fn returned(self) -> Self {
         let (Self::Returned(key) | Self::Paused(key)) = self;
         Self::Returned(key)
     }
 }
 
-/// A row that waits for the next call of its scanner, counted as long as it does.
+/// A row that waits for the scanner's next call, counted as long as it waits.
 struct Ahead {
     row: ScannedRow,
     bytes: u64,
@@ -116,7 +115,7 @@ impl Scanner {
         }
     }
 
-    /// Returns whether a scan has neither filter nor query nor batch and asks for few bytes in one
+    /// Returns true if a scan has neither filter nor query nor batch and requests few bytes in one
     /// answer. A batch is excluded because a pause could cut it short.
     pub(crate) fn is_short_of(scan: &OpenScan) -> bool {
         scan.scan.filter.is_none()
@@ -125,7 +124,7 @@ impl Scanner {
             && scan.result_bytes_max.is_some_and(|bytes| bytes <= SHORT_SCAN_BYTES)
     }
 
-    /// Returns the region, unless it is one of the system.
+    /// Returns the region, unless it is a system region.
     pub(crate) fn region(&self) -> Option<&Arc<Region>> {
         match &self.rows {
             Rows::Stored(region, _) => Some(region),
@@ -163,14 +162,14 @@ impl Scanner {
         }
     }
 
-    /// Returns a row, or part of one, to the scanner; the next call reads it first.
+    /// Returns a row or partial row to the scanner; the next call reads it first.
     pub(crate) fn unread(&mut self, row: ScannedRow) {
         let (bytes, sum) = (row.row.byte_len(), Arc::clone(&self.ahead_bytes));
         sum.fetch_add(bytes, Ordering::Relaxed);
         self.ahead = Some(Ahead { row, bytes, sum });
     }
 
-    /// Returns whether there may be more rows.
+    /// Returns true if there may be more rows.
     pub(crate) fn may_have_more(&mut self) -> Result<bool> {
         if self.ahead.is_some() {
             return Ok(true);
@@ -213,7 +212,7 @@ impl Scanner {
         }
     }
 
-    /// Returns whether a filter has ended the scan, in this region and in all others. It has not
+    /// Returns true if a filter has ended the scan, in this region and in all others. It has not
     /// while a row that was read before is still to be returned.
     pub(crate) fn is_filter_done(&mut self) -> bool {
         if self.ahead.is_some() {
@@ -226,15 +225,15 @@ impl Scanner {
     }
 }
 
-/// The source of a scanner's rows.
+/// Where a scanner's rows come from.
 pub(crate) enum Rows {
-    /// A region of the store.
+    /// A region in the store.
     Stored(Arc<Region>, Box<RegionScanner>),
     /// A system table.
     System(Box<SystemRows>),
 }
 
-/// The rows of a system table, read in small batches.
+/// A system table's rows, read in small batches.
 pub(crate) struct SystemRows {
     table: Arc<MetaTable>,
     scan: OpenScan,
@@ -305,7 +304,7 @@ impl Scanners {
         }
     }
 
-    /// Returns whether a scanner may hold a row for its next call.
+    /// Returns true if a scanner may hold a row for its next call.
     pub(crate) fn takes_ahead(&self) -> bool {
         self.ahead_bytes.load(Ordering::Relaxed) < SCANNERS_AHEAD_BYTES_MAX
     }
@@ -320,12 +319,12 @@ impl Scanners {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Returns whether a scanner with this number was opened since the server started.
+    /// Returns true if a scanner with this number was opened since the server started.
     pub(crate) fn was_given(&self, id: u64) -> bool {
         (self.first_id..self.next_id.load(Ordering::Relaxed)).contains(&id)
     }
 
-    /// Keeps a scanner for later calls. `of_connection` counts those of the connection.
+    /// Keeps a scanner for later calls. `of_connection` counts the connection's scanners.
     ///
     /// # Errors
     /// `RegionTooBusy` when too many are open; `Io` and `Corruption`.
@@ -358,19 +357,19 @@ impl Scanners {
         Ok(())
     }
 
-    /// Returns whether the scan of scanner `id` is short, as defined by [`Scanner::is_short_of`].
+    /// Returns true if scanner `id` has a short scan, as defined by [`Scanner::is_short_of`].
     pub(crate) fn is_short(&self, id: u64) -> bool {
         self.open.lock().get(&id).is_none_or(|entry| entry.is_short)
     }
 
-    /// Renews the lease of scanner `id`.
+    /// Renews scanner `id`'s lease.
     pub(crate) fn renew(&self, id: u64) {
         if let Some(entry) = self.open.lock().get_mut(&id) {
             entry.used = Instant::now();
         }
     }
 
-    /// Returns the scanner `id` and renews its lease.
+    /// Returns scanner `id` and renews the lease.
     ///
     /// # Errors
     /// `UnknownScanner` if it is closed, expired, or from before a restart.
@@ -392,8 +391,8 @@ impl Scanners {
         self.open.lock().remove(&id);
     }
 
-    /// Closes scanner `id` after its scan has ended or its client has closed it. `next_call` is the
-    /// sequence number that its next call would have had.
+    /// Closes scanner `id` after the scan has ended or the client has closed the scanner.
+    /// `next_call` is the sequence number that the next call would have had.
     pub(crate) fn end(&self, id: u64, next_call: u64) {
         self.open.lock().remove(&id);
         let mut closed = self.closed.lock();
@@ -403,7 +402,7 @@ impl Scanners {
         closed.push_back((id, next_call));
     }
 
-    /// Returns the sequence number that the next call of scanner `id` would have had, if it was
+    /// Returns the sequence number that the next call to scanner `id` would have had, if it was
     /// closed without an error and is still remembered.
     pub(crate) fn ended(&self, id: u64) -> Option<u64> {
         let closed = self.closed.lock();

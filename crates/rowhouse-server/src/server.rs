@@ -32,7 +32,7 @@ pub struct Server {
     stop: watch::Sender<bool>,
 }
 
-/// Interval between two checks whether a backup has ended.
+/// Interval between checks whether a backup has ended.
 const BACKUP_LOOK: Duration = Duration::from_millis(20);
 
 impl Server {
@@ -41,7 +41,7 @@ impl Server {
     /// # Errors
     /// `InUse` with the directory or address if another process holds the data directory or a port;
     /// `InvalidRequest` for an invalid address; `Unsupported` for a web address without the feature
-    /// `web`; the errors of [`Store::open`].
+    /// `web`; errors as for [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
         let Ports { master, region_servers, web } = Ports::bind(&options).await?;
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
@@ -95,7 +95,7 @@ impl Server {
         &self.address
     }
 
-    /// Returns the addresses of the region servers that run, by number, as announced to clients.
+    /// Returns the running region servers' addresses, by number, as announced to clients.
     pub fn region_servers(&self) -> Vec<String> {
         let servers = self.cluster.region_servers();
         servers.iter().map(|it| format!("{}:{}", it.name.host, it.name.port)).collect()
@@ -112,12 +112,12 @@ impl Server {
         self.web
     }
 
-    /// Returns the address of the ZooKeeper port.
+    /// Returns the ZooKeeper port's address.
     pub fn zookeeper(&self) -> SocketAddr {
         self.zookeeper
     }
 
-    /// Returns once a client has asked to stop the server, which [`Options::allow_shutdown`]
+    /// Returns once a client has requested to stop the server, which [`Options::allow_shutdown`]
     /// permits. The caller then calls [`Server::stop`].
     pub async fn stop_requested(&self) {
         self.cluster.stop_request.requested().await;
@@ -144,7 +144,7 @@ impl Server {
             tasks.abort_all();
         }
         let closed = closed.await.map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
-        // A backup being written removes its partial output; one being verified by reading it back
+        // A backup being written removes the partial output; one being verified by reading it back
         // may continue.
         let ended = async {
             while self.cluster.backups.is_running() {
@@ -161,7 +161,7 @@ impl Server {
 /// A port, and the server that answers on it.
 type Listening = (TcpListener, Arc<RegionServer>);
 
-/// Returns the cluster of these ports, and the listener of each.
+/// Returns the cluster for these ports, and each port's listener.
 fn assemble(
     (store, search): (Store, Arc<SearchEngine>),
     master: RpcPort,
@@ -199,7 +199,7 @@ fn assemble(
     ))
 }
 
-/// Serves the RPC port of a region server or of the master.
+/// Serves a region server's or the master's RPC port.
 fn serve_rpc(cluster: &Arc<Cluster>, listener: TcpListener, server: &Arc<RegionServer>) {
     let context = Context::new(Arc::clone(cluster), Arc::clone(server));
     let stop = server.stopping();
@@ -220,7 +220,7 @@ fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
     cluster.tasks.lock().spawn(accept(listener, max, stop, serve));
 }
 
-/// Returns the descriptors needed for the RPC ports and ZooKeeper's, the store's files, its log and
+/// Returns the descriptors needed for the RPC ports and ZooKeeper's, the store's files, the log and
 /// the process itself.
 fn descriptors_wanted(rpc_ports: usize, open_files_max: usize) -> u64 {
     ((rpc_ports + 1) * CONNECTIONS_MAX + open_files_max + 128) as u64
@@ -291,7 +291,7 @@ async fn expire_scanners(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>)
         tokio::select! {
             _ = memory_ticks.tick() => free_scanned_memory(&cluster).await,
             _ = ticks.tick() => {
-                // Those of stopped servers hold files and memstores, too.
+                // Scanners on stopped servers hold files and memstores, too.
                 for server in cluster.ports_ever() {
                     server.scanners.expire(Instant::now());
                 }

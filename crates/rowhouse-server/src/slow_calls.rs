@@ -12,7 +12,7 @@ use crate::call::CallContext;
 use crate::limits::SLOW_LOG_PARAM_BYTES_MAX;
 use crate::slow_log::{LoggedCall, PROTOS, ScanSource, began_millis, beginning, copied};
 
-/// Logs a call that ends `now`, if it was slow or its answer, of `bytes` bytes, was large.
+/// Logs a call that ends `now`, if it was slow or if the answer, with `bytes` bytes, was large.
 pub(crate) fn note(call_context: &CallContext, bytes: usize, now: Instant) {
     let (waited, took) = call_context.times(now);
     let log = &call_context.context.server.slow_log;
@@ -51,7 +51,7 @@ pub(crate) fn note(call_context: &CallContext, bytes: usize, now: Instant) {
     log.add(LoggedCall { payload, region: region.as_ref().map(copied), rows });
 }
 
-/// Returns the method's name and, for data calls, the Java class of the request.
+/// Returns the method's name and, for data calls, the request's Java class.
 fn call_details(method: Method) -> String {
     let name = method.name();
     match (method.service(), method) {
@@ -63,7 +63,7 @@ fn call_details(method: Method) -> String {
     }
 }
 
-/// The description of a call in the log.
+/// A call's description in the log.
 #[derive(Default)]
 struct Described {
     region: Option<RegionRef>,
@@ -129,7 +129,7 @@ fn described_endpoint(request: proto::CoprocessorServiceRequest) -> Described {
     let proto::CoprocessorServiceCall { row, service_name, method_name, .. } = request.call;
     let region = RegionRef::from_proto(request.region);
     let param = format!("coprocessorService= {service_name}:{method_name}");
-    // The calls for a whole region have its first row, or none.
+    // The calls for a whole region have the first row, or none.
     let rows = if row.is_empty() { Vec::new() } else { vec![beginning(&row)] };
     Described { region: Some(region), rows, param, ..Described::default() }
 }

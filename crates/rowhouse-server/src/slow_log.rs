@@ -12,10 +12,10 @@ use rowhouse_format::proto::slow_log_response_request::{FilterByOperator, LogTyp
 
 use crate::limits::{SLOW_LOG_ENTRIES_MAX, SLOW_LOG_PARAM_BYTES_MAX};
 
-/// The Java package of HBase's messages.
+/// The Java package for HBase's messages.
 pub(crate) const PROTOS: &str = "org.apache.hadoop.hbase.shaded.protobuf.generated";
 
-/// The most recent slow and large calls of a server.
+/// A server's most recent slow and large calls.
 pub(crate) struct SlowLog {
     slow: Duration,
     large_bytes: u64,
@@ -27,16 +27,16 @@ pub(crate) struct SlowLog {
 #[derive(Clone)]
 #[cfg_attr(not(feature = "web"), allow(dead_code, reason = "only web pages show keys decoded"))]
 pub(crate) struct LoggedCall {
-    /// Its description for HBase's clients.
+    /// The description for HBase's clients.
     pub(crate) payload: proto::SlowLogPayload,
     /// The region, if the call names one.
     pub(crate) region: Option<RegionRef>,
-    /// The row, or the first row of a scan and the row before which it ends, each cut as
-    /// [`beginning`] does.
+    /// The row, or a scan's first row and the row before which it ends, each cut as [`beginning`]
+    /// does.
     pub(crate) rows: Vec<Bytes>,
 }
 
-/// The source of a scan as the log describes it. Later calls of the scanner do not name it.
+/// A scan's source as the log describes it. Later calls to the scanner do not name it.
 #[derive(Clone, Debug)]
 pub(crate) struct ScanSource {
     pub(crate) region: RegionRef,
@@ -50,7 +50,7 @@ impl ScanSource {
     }
 }
 
-/// Copies the name of a region, so that the copy does not hold the call's buffer.
+/// Copies a region's name, so that the copy does not hold the call's buffer.
 pub(crate) fn copied(region: &RegionRef) -> RegionRef {
     match region {
         RegionRef::Full(name) => RegionRef::Full(Bytes::copy_from_slice(name)),
@@ -64,13 +64,13 @@ pub(crate) fn beginning(row: &[u8]) -> Bytes {
 }
 
 impl SlowLog {
-    /// Creates an empty log. Calls longer than `slow` are slow; answers of more than `large_bytes`
-    /// are large.
+    /// Creates an empty log. Calls longer than `slow` are slow; answers with more than
+    /// `large_bytes` are large.
     pub(crate) fn new(slow: Duration, large_bytes: u64) -> Self {
         Self { slow, large_bytes, entries: Mutex::default() }
     }
 
-    /// Returns the log that a call of this duration and answer size belongs to, if any.
+    /// Returns the log that a call with this duration and answer size belongs to, if any.
     pub(crate) fn kind_of(&self, took: Duration, bytes: usize) -> Option<Type> {
         match (took > self.slow, bytes as u64 > self.large_bytes) {
             (true, true) => Some(Type::All),
@@ -117,8 +117,8 @@ impl SlowLog {
     }
 }
 
-/// Returns whether an entry matches the filters of a request: all of them or any, as the request
-/// says.
+/// Returns true if an entry matches a request's filters: all filters or any, as the request
+/// specifies.
 fn is_selected(request: &proto::SlowLogResponseRequest, entry: &proto::SlowLogPayload) -> bool {
     let given = |filter: &Option<String>| filter.clone().filter(|text| !text.is_empty());
     let client = entry.client_address.rsplit_once(':').map_or("", |(host, _)| host);
@@ -137,7 +137,7 @@ fn is_selected(request: &proto::SlowLogResponseRequest, entry: &proto::SlowLogPa
     }
 }
 
-/// Returns the start time of an operation that took `took` and ends now, in milliseconds since the
+/// Returns the start time for an operation that took `took` and ends now, in milliseconds since the
 /// Unix epoch.
 pub(crate) fn began_millis(took: Duration) -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The request of a client to stop the server.
+//! A client's request to stop the server.
 
 use rowhouse_model::{Error, Result};
 use tokio::sync::Notify;

@@ -1,4 +1,4 @@
-//! The worker threads of a region server.
+//! A region server's worker threads.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use tokio::task::JoinError;
 
 use crate::limits::{READERS_MIN, READERS_PER_PROCESSOR, WORKERS_MAX};
 
-/// The worker threads of a region server. At most [`WORKERS_MAX`] calls run at once, and of those
-/// that read much a few for each processor, so that others are not slowed down; the rest waits in
-/// the order in which they came, of each connection one at a time. Threads start on demand and end
-/// when idle.
+/// A region server's worker threads. At most [`WORKERS_MAX`] calls run at once, and of the calls
+/// that read much only a few for each processor, so that others are not slowed down; the rest waits
+/// in arrival order, one call at a time for each connection. Threads start on demand and end when
+/// idle.
 pub(crate) struct Workers {
     threads: Arc<Semaphore>,
     readers: Arc<Semaphore>,
@@ -33,11 +33,11 @@ pub(crate) struct Permits {
     _reader: Option<OwnedSemaphorePermit>,
 }
 
-/// The invariant of semaphores that are never closed.
+/// The invariant for semaphores that are never closed.
 const OPEN: &str = "an open semaphore";
 
 impl Workers {
-    /// Waits for a thread for a call, which may read much. One call of a connection waits at a
+    /// Waits for a thread for a call, which may read much. One call on a connection waits at a
     /// time: it holds `turn` meanwhile, so that a connection with many calls delays others only by
     /// that one.
     pub(crate) async fn admit(&self, is_reader: bool, turn: &Mutex<()>) -> Permits {
@@ -64,7 +64,7 @@ impl Workers {
 }
 
 impl Permits {
-    /// Runs a part of a call on a thread.
+    /// Runs part of a call on a thread.
     ///
     /// # Errors
     /// The panic in which the call ended.

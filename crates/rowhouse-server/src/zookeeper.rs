@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::cluster::{Cluster, Version};
 use crate::limits::{HANDSHAKE_WAIT, INPUT_BYTES_MIN, ZOOKEEPER_LONG_REQUESTS_MAX};
 
-/// The parent node, the default of every stock client.
+/// The parent node, every stock client's default.
 const PARENT: &str = "/hbase";
 
 /// The nodes that clients read. A restarted server counts as a new one.
@@ -25,7 +25,7 @@ pub(crate) struct Nodes {
     started: Timestamp,
     /// A permit for each request that is longer than what a connection reads otherwise.
     long_requests: Semaphore,
-    /// The nodes and the version of the cluster that they reflect.
+    /// The nodes and the cluster version that they reflect.
     shown: Mutex<(Option<Version>, Znodes)>,
 }
 
@@ -59,7 +59,7 @@ impl Nodes {
     }
 }
 
-/// The names of servers in the nodes.
+/// Server names in the nodes.
 struct Names<'a> {
     cluster: &'a Cluster,
     meta_server: ServerName,
@@ -117,7 +117,7 @@ async fn run(
     let mut memory = None;
     let broken =
         |source| Error::new(ErrorKind::Connection, format!("{source}")).with_source(source);
-    // A client that sends its first request in pieces has no more time than one that sends none.
+    // A client that sends the first request in pieces has no more time than one that sends none.
     let connected_until = Instant::now() + HANDSHAKE_WAIT;
     while !*stop.borrow() {
         let until = match (session.is_connected(), &memory) {
@@ -142,7 +142,7 @@ async fn run(
             break;
         }
         let status = nodes.read(|nodes| {
-            // Watches fire when their client sends something, at the latest its next ping.
+            // Watches fire when their client sends something, at the latest the next ping.
             session.notify(nodes, &mut output);
             session.feed(&mut input, nodes, &mut output)
         })??;

@@ -1,4 +1,4 @@
-//! Backups of a rowhouse server's store.
+//! Backs up a rowhouse server's store.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,18 +9,18 @@ use tokio::time::sleep;
 
 use super::Admin;
 
-/// The interval between two polls of a backup's status.
+/// The interval between two polls for a backup's status.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Admin {
-    /// Makes a rowhouse server write a backup of its whole store, and waits until the server has
-    /// verified it by reading it back. `into` is a name in the server's backup directory, or a path
-    /// directly inside it, on the server's machine.
+    /// Makes a rowhouse server write a whole-store backup, and waits until the server has verified
+    /// it by reading it back. `into` is a name in the server's backup directory, or a path directly
+    /// inside it, on the server's machine.
     ///
     /// # Errors
     /// `Unsupported` if the server has no backup directory or is not a rowhouse server;
-    /// `InvalidRequest` for a path outside of that directory or one that exists; `InUse` while
-    /// another backup is under way; `Corruption` if the store is damaged.
+    /// `InvalidRequest` for a path outside that directory or one that exists; `InUse` while another
+    /// backup is under way; `Corruption` if the store is damaged.
     pub async fn backup(
         &self,
         into: &str,

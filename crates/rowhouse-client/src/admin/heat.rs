@@ -1,4 +1,4 @@
-//! The heat of tables.
+//! Table heat.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use rowhouse_model::{Error, ErrorKind, HeatBucket, HeatColumn, HeatReport, Resul
 use super::Admin;
 
 impl Admin {
-    /// Returns the heat that a rowhouse server has measured of a table, between two times in
+    /// Returns the heat that a rowhouse server has measured for a table, between two times in
     /// milliseconds since 1970.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` of a server that is not a rowhouse server; `Protocol` for
-    /// a malformed answer.
+    /// `TableNotFound`; `InvalidRequest` from a server that is not a rowhouse server; `Protocol`
+    /// for a malformed answer.
     pub async fn heat(
         &self,
         table: &TableName,
@@ -30,11 +30,11 @@ impl Admin {
         heat::report_from_bytes(report)
     }
 
-    /// Returns the requests of a table's regions since these were opened, as the region servers of
-    /// any cluster report them: one column, with a range for each region.
+    /// Returns the requests to a table's regions since these were opened, as region servers in any
+    /// cluster report them: one column, with a range for each region.
     ///
     /// # Errors
-    /// `TableNotFound`; the errors of [`Admin::cluster_status`].
+    /// `TableNotFound`; errors as for [`Admin::cluster_status`].
     pub async fn heat_by_region(&self, table: &TableName) -> Result<HeatReport> {
         let regions = self.client.table(table).regions().await?;
         let status = self.cluster_status().await?;

@@ -1,4 +1,4 @@
-//! Checks, repairs and promotions of the indexes that a rowhouse server keeps.
+//! Checks, repairs and promotes the indexes that a rowhouse server keeps.
 
 use rowhouse_format::convert::procedure::index::{self, IndexCall, IndexOperation};
 use rowhouse_format::convert::procedure::promotion::{self, PromotionCall};
@@ -11,8 +11,8 @@ use uuid::Uuid;
 use super::{Admin, POLL_WAIT_MAX, POLL_WAIT_MIN};
 
 impl Admin {
-    /// Makes a rowhouse server compare an index with the rows of its table, and waits for the
-    /// result. A check of the same index that is under way is waited for.
+    /// Makes a rowhouse server compare an index with the table's rows, and waits for the result. A
+    /// check on the same index that is under way is waited for.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, and if
@@ -31,8 +31,8 @@ impl Admin {
         }
     }
 
-    /// Requests that a rowhouse server repairs an index. The state of the index is `repairing` when
-    /// this returns, until the repair is complete.
+    /// Requests that a rowhouse server repairs an index. The index state is `repairing` when this
+    /// returns, until the repair is complete.
     ///
     /// # Errors
     /// As [`Admin::verify_index`].
@@ -40,15 +40,14 @@ impl Admin {
         self.exec_index(table, index, IndexOperation::Repair).await.map(|_| ())
     }
 
-    /// Makes a rowhouse server swap a table with one of its indexes that `covers *`, and waits
-    /// until that is done. `layout` is the attribute `rowhouse.layout` that the table has before,
-    /// if it has one. However often the call is repeated after a lost answer, the server swaps
-    /// once.
+    /// Makes a rowhouse server swap a table with an index on it that `covers *`, and waits until
+    /// that is done. `layout` is the attribute `rowhouse.layout` that the table has before, if it
+    /// has one. However often the call is repeated after a lost answer, the server swaps once.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the index cannot be promoted, and if
-    /// the server is not a rowhouse server; an error of HBase's `DoNotRetryIOException` if the
-    /// table has another layout than `layout`.
+    /// the server is not a rowhouse server; a `DoNotRetryIOException` error from HBase if the table
+    /// has another layout than `layout`.
     pub async fn promote_index(
         &self,
         table: &TableName,

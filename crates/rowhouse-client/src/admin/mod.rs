@@ -1,4 +1,4 @@
-//! Administration of tables, namespaces and the cluster.
+//! Administers tables, namespaces and the cluster.
 
 mod backup;
 mod heat;
@@ -23,9 +23,9 @@ use crate::Client;
 use crate::connection::CallRequest;
 use crate::retry::{Attempts, from_now};
 
-/// The first wait between polls of a procedure; each later wait is twice the previous one.
+/// The first wait between procedure polls; each later wait is twice the previous one.
 const POLL_WAIT_MIN: Duration = Duration::from_millis(20);
-/// The longest wait between two polls of a procedure.
+/// The longest wait between two procedure polls.
 const POLL_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Calls to the cluster's master; cheap to clone. Calls that change something return when the
@@ -54,10 +54,10 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Replaces the declaration of a table with `table`; anything missing in it is removed. If
+    /// Replaces a table's declaration with `table`; anything missing in it is removed. If
     /// `expected` is given, the cluster refuses the change unless the current declaration equals
-    /// it. Apache HBase ignores `expected`: of two concurrent alterations the last overwrites the
-    /// other.
+    /// it. Apache HBase ignores `expected`: when two alterations are concurrent, the last
+    /// overwrites the other.
     ///
     /// # Errors
     /// `TableNotFound`; `Conflict` if the declaration differs from `expected`; the cluster's error
@@ -80,7 +80,7 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Adds a family. Concurrent alterations of other families are kept.
+    /// Adds a family. Concurrent alterations to other families are preserved.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidFamily` if the family exists; the cluster's error for a declaration
@@ -97,8 +97,8 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Replaces the declaration of a family with `family`. Concurrent alterations of other families
-    /// are kept. `expected` works as in [`Admin::modify_table`].
+    /// Replaces a family's declaration with `family`. Concurrent alterations to other families are
+    /// preserved. `expected` works as in [`Admin::modify_table`].
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidFamily` if the family does not exist; `Conflict` if the declaration
@@ -121,7 +121,7 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Drops a family with its cells.
+    /// Drops a family with the cells in it.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidFamily` if the family does not exist, or is the table's only one.
@@ -137,8 +137,8 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Deletes all cells of a disabled table and enables it. With `keep_splits` it keeps its region
-    /// boundaries, otherwise it gets a single region.
+    /// Deletes all cells in a disabled table and enables it. With `keep_splits` the table keeps the
+    /// region boundaries, otherwise it gets a single region.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`.
@@ -156,7 +156,7 @@ impl Admin {
         Ok(())
     }
 
-    /// Drops a disabled table and its data.
+    /// Drops a disabled table and the data in it.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`.
@@ -202,7 +202,7 @@ impl Admin {
         self.flush(table, Vec::new()).await
     }
 
-    /// Flushes the memstores of one family.
+    /// Flushes one family's memstores.
     ///
     /// # Errors
     /// As [`Admin::flush_table`]; `NoSuchColumnFamily`.
@@ -221,16 +221,16 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Returns the names of all tables except HBase's own, sorted.
+    /// Returns all table names except HBase's own, sorted.
     ///
     /// # Errors
-    /// The error of the last retry.
+    /// The last retry's error.
     pub async fn tables(&self) -> Result<Vec<TableName>> {
         let answer = self.ask(proto::GetTableNamesRequest::default()).await?;
         table_names(answer.table_names)
     }
 
-    /// Returns the names of the tables in a namespace, sorted.
+    /// Returns the table names in a namespace, sorted.
     ///
     /// # Errors
     /// `NamespaceNotFound`.
@@ -252,7 +252,7 @@ impl Admin {
         Ok(tables)
     }
 
-    /// Returns the declaration of a table.
+    /// Returns a table's declaration.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -266,7 +266,7 @@ impl Admin {
         table::from_proto(schema.ok_or_else(|| not_found(table))?)
     }
 
-    /// Returns whether the table exists.
+    /// Returns true if the table exists.
     ///
     /// # Errors
     /// As [`Admin::tables`].
@@ -274,8 +274,8 @@ impl Admin {
         Ok(self.client.table_state(table).await?.is_some())
     }
 
-    /// Returns the state of a table. While the state is changing, the table accepts neither reads
-    /// nor writes.
+    /// Returns a table's state. While the state is changing, the table accepts neither reads nor
+    /// writes.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -283,7 +283,7 @@ impl Admin {
         self.client.table_state(table).await?.ok_or_else(|| not_found(table))
     }
 
-    /// Returns whether a table is enabled.
+    /// Returns true if a table is enabled.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -291,7 +291,7 @@ impl Admin {
         Ok(self.table_state(table).await? == TableState::Enabled)
     }
 
-    /// Returns whether a table is disabled.
+    /// Returns true if a table is disabled.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -333,7 +333,7 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Replaces the configuration of a namespace with that of `namespace`.
+    /// Replaces a namespace's configuration with the configuration in `namespace`.
     ///
     /// # Errors
     /// `NamespaceNotFound`.
@@ -357,7 +357,7 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Returns the status of the cluster.
+    /// Returns the cluster status.
     ///
     /// # Errors
     /// As [`Admin::tables`].
@@ -396,7 +396,7 @@ impl Admin {
     /// there what it does by itself.
     ///
     /// # Errors
-    /// The error of the last retry.
+    /// The last retry's error.
     pub async fn master_coprocessors(&self) -> Result<Vec<String>> {
         let options = vec![proto::Option::MasterCoprocessors.into()];
         let status = self.ask(proto::GetClusterStatusRequest { options }).await?.cluster_status;

@@ -13,8 +13,8 @@ use crate::locate::Located;
 use crate::retry::Attempts;
 
 impl Admin {
-    /// Splits a region in two at row `at`, which becomes the first row of the second region, or in
-    /// the middle of its data.
+    /// Splits a region in two at row `at`, which becomes the first row in the second region, or
+    /// halfway through the region's data.
     ///
     /// # Errors
     /// `UnknownRegion`; `InvalidRequest` for a row that is not greater than the region's start row,
@@ -42,7 +42,7 @@ impl Admin {
         self.ask(proto::AssignRegionRequest { region, r#override: None }).await.map(|_| ())
     }
 
-    /// Takes a region out of service until it is assigned.
+    /// Removes a region from service until it is assigned.
     ///
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`.
@@ -64,7 +64,7 @@ impl Admin {
         Ok(())
     }
 
-    /// Returns whether a switch is on.
+    /// Returns true if a switch is on.
     ///
     /// # Errors
     /// The master's error.
@@ -73,7 +73,7 @@ impl Admin {
         Ok(self.ask(proto::IsSplitOrMergeEnabledRequest { switch_type }).await?.enabled)
     }
 
-    /// Turns a switch on or off for all tables; returns its previous state.
+    /// Turns a switch on or off for all tables; returns the previous state.
     ///
     /// # Errors
     /// The master's error; `Protocol` if the answer lacks the previous state.
@@ -94,7 +94,7 @@ impl Admin {
         before.first().copied().ok_or_else(nothing)
     }
 
-    /// Merges adjacent regions of a table.
+    /// Merges adjacent regions in a table.
     ///
     /// # Errors
     /// `UnknownRegion`; `InvalidRequest` for regions that are not adjacent or cannot be merged.
@@ -114,7 +114,7 @@ impl Admin {
         Ok(())
     }
 
-    /// Requests a compaction of a table, or of one of its families, without waiting for it: a major
+    /// Requests a compaction for a table, or for one family in it, without waiting for it: a major
     /// compaction with `major`, otherwise a minor compaction if one is due.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl Admin {
     }
 
     /// Returns the compactions that are running or queued in any region of a table. An unassigned
-    /// region, and so every region of a disabled table, counts as having none, as in HBase's
+    /// region, and so every region in a disabled table, counts as having none, as in HBase's
     /// client.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ impl Admin {
     }
 }
 
-/// Returns the name of a region for requests to the master.
+/// Returns a region's name for requests to the master.
 pub(super) fn specifier(region: &RegionInfo) -> proto::RegionSpecifier {
     RegionRef::encoded(&region.name().encoded).to_proto()
 }

@@ -39,7 +39,7 @@ impl Admin {
         })
     }
 
-    /// Returns whether the balancer is switched on.
+    /// Returns true if the balancer is switched on.
     ///
     /// # Errors
     /// The master's error.
@@ -47,7 +47,7 @@ impl Admin {
         Ok(self.ask(proto::IsBalancerEnabledRequest {}).await?.enabled)
     }
 
-    /// Switches the balancer on or off; returns whether it was on.
+    /// Switches the balancer on or off; returns true if it was on.
     ///
     /// # Errors
     /// The master's error.
@@ -75,7 +75,7 @@ impl Admin {
         answer.server_name.into_iter().map(names::server_from_proto).collect()
     }
 
-    /// Removes the mark of a decommissioned region server, and moves these regions to it.
+    /// Removes a region server's decommissioned mark, and moves these regions to the server.
     ///
     /// # Errors
     /// The master's error.
@@ -89,7 +89,7 @@ impl Admin {
         Ok(())
     }
 
-    /// Makes the master forget dead region servers. Returns those that it did not forget.
+    /// Makes the master forget dead region servers. Returns the servers that it did not forget.
     ///
     /// # Errors
     /// The master's error; `Protocol` for an invalid name in the answer.
@@ -111,12 +111,12 @@ impl Admin {
         answer.map(drop).map_err(|failure| failure.error)
     }
 
-    /// Starts, stops or kills a region server of a rowhouse server, by its number.
+    /// Starts, stops or kills a region server in a rowhouse server, by number.
     ///
     /// # Errors
     /// `InvalidRequest` for a number without a server, a server that runs already or not at all,
-    /// and for the last server that runs; the error of an Apache HBase master, which does not know
-    /// the call.
+    /// and for the last server that runs; the error from an Apache HBase master, which does not
+    /// know the call.
     pub async fn change_region_server(&self, call: RegionServerCall) -> Result<()> {
         let procedure = region_server::call_to_proto(&call);
         self.ask(proto::ExecProcedureRequest { procedure }).await.map(drop)

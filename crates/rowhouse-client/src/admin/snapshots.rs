@@ -1,4 +1,4 @@
-//! Snapshots of tables.
+//! Table snapshots.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,8 +11,8 @@ use super::{Admin, POLL_WAIT_MAX, POLL_WAIT_MIN};
 use crate::retry::from_now;
 
 impl Admin {
-    /// Takes a snapshot of a table and waits until it is complete. The cluster sets the creation
-    /// time, unless `snapshot` has one.
+    /// Takes a table snapshot and waits until it is complete. The cluster sets the creation time,
+    /// unless `snapshot` has one.
     ///
     /// # Errors
     /// `SnapshotExists`; `SnapshotCreation` if the table does not exist; `Timeout` if it takes
@@ -52,7 +52,7 @@ impl Admin {
         }
     }
 
-    /// Returns whether expired snapshots are deleted automatically.
+    /// Returns true if expired snapshots are deleted automatically.
     ///
     /// # Errors
     /// The master's error.
@@ -77,7 +77,7 @@ impl Admin {
     pub async fn snapshots(&self) -> Result<Vec<Snapshot>> {
         let answer = self.ask(proto::GetCompletedSnapshotsRequest {}).await?;
         let snapshots = answer.snapshots.into_iter().map(|mut told| {
-            // These fields of a listed snapshot are internal to the cluster.
+            // These fields in a listed snapshot are internal to the cluster.
             told.max_file_size = None;
             told.users_and_permissions = None;
             snapshot::from_proto(told)
@@ -109,9 +109,9 @@ impl Admin {
         self.restore_or_clone(name, table).await
     }
 
-    /// Resets a disabled table to the state of a snapshot; creates the table if it no longer
-    /// exists. As HBase's own client does, it first takes another snapshot, restores that one if
-    /// the operation fails, and deletes it at the end.
+    /// Resets a disabled table to a snapshot's state; creates the table if it no longer exists. As
+    /// HBase's own client does, it first takes another snapshot, restores that one if the operation
+    /// fails, and deletes it at the end.
     ///
     /// # Errors
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableNotDisabled`.
@@ -136,7 +136,7 @@ impl Admin {
         self.take_snapshot(&before).await?;
         let restored = self.restore_or_clone(name, &table).await;
         if let Err(error) = &restored {
-            // If this fails too, the failsafe snapshot is kept for manual recovery.
+            // If this fails too, the failsafe snapshot remains for manual recovery.
             self.restore_or_clone(&failsafe, &table).await.map_err(|again| {
                 let message = format!(
                     "restore failed, and so did the rollback; the previous data is in snapshot \

@@ -19,24 +19,24 @@ use tokio::time::{Instant, timeout_at};
 use crate::Settings;
 use crate::retry::{Failure, from_now};
 
-/// Maximum size of the requests under way on one connection, in KiB. Each request counts as at
-/// least [`CALL_KIB_MIN`], which also limits their number.
+/// Maximum total size for the requests under way on one connection, in KiB. Each request counts as
+/// at least [`CALL_KIB_MIN`], which also limits how many there are.
 const IN_FLIGHT_KIB_MAX: u32 = 64 * 1024;
 /// The minimum that a request counts for; it limits the calls under way to 1,024.
 const CALL_KIB_MIN: u32 = 64;
-/// Maximum calls under way, and the capacity of the queue.
+/// Maximum calls under way, and the queue capacity.
 const CALLS_MAX: usize = (IN_FLIGHT_KIB_MAX / CALL_KIB_MIN) as usize;
-/// The cell encoding of all connections.
+/// The cell encoding on all connections.
 const CODEC: Option<CellCodec> = Some(CellCodec::KeyValue);
 /// The version announced to servers; they answer older clients in older forms, for example gets
 /// without cell blocks.
 const CLIENT_VERSION: &str = concat!("rowhouse-", env!("CARGO_PKG_VERSION"));
 /// The HBase release whose protocol this client supports.
 const CLIENT_RELEASE: (u32, u32) = (2, 6);
-/// HBase's priority of calls about `hbase:meta`.
+/// HBase's priority for calls about `hbase:meta`.
 const META_PRIORITY: u32 = 200;
 
-/// The address of a server.
+/// A server's address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Address {
     pub(crate) host: String,
@@ -55,7 +55,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// The message, cells and deadline of a call.
+/// A call's message, cells and deadline.
 pub(crate) struct CallRequest<'a, M> {
     pub(crate) message: M,
     pub(crate) cells: &'a [Cell],
@@ -64,7 +64,7 @@ pub(crate) struct CallRequest<'a, M> {
     pub(crate) deadline: Instant,
 }
 
-/// All connections of a client.
+/// All connections that a client has.
 pub(crate) struct Connections {
     settings: Arc<Settings>,
     open: Mutex<HashMap<(Address, Service), Arc<Connection>>>,
@@ -77,7 +77,7 @@ impl Connections {
         Self { settings, open: Mutex::default(), call_id: AtomicU32::new(0) }
     }
 
-    /// Calls a server and waits for its answer.
+    /// Calls a server and waits for the answer.
     pub(crate) async fn call<M: Call>(
         &self,
         address: &Address,
@@ -91,7 +91,7 @@ impl Connections {
     }
 
     /// Sends a call whose answer does not matter. The call is dropped if no connection is open or
-    /// the connection is at its limit.
+    /// the connection is at the limit.
     pub(crate) fn tell<M: Call>(&self, address: &Address, message: M) {
         let key = (address.clone(), M::METHOD.service());
         let Some(connection) = lock(&self.open).get(&key).cloned() else { return };
@@ -144,9 +144,9 @@ struct Connection {
 struct QueuedCall {
     call_id: u32,
     frame: Bytes,
-    /// The receiver of the answer; `None` if the answer does not matter.
+    /// The answer's receiver; `None` if the answer does not matter.
     answer: Option<oneshot::Sender<Result<Body, Failure>>>,
-    /// Released when the answer arrives or its receiver is dropped.
+    /// Released when the answer arrives or the receiver is dropped.
     room: OwnedSemaphorePermit,
 }
 
@@ -197,7 +197,7 @@ impl Connection {
         self.calls.try_send(call).map_err(|_| Failure::before(broken()))?;
         match timeout_at(deadline, answered).await {
             Ok(Ok(outcome)) => outcome,
-            // The connection's task ended with its runtime.
+            // The connection's task ended with the runtime.
             Ok(Err(_)) => Err(Failure::unknown(broken())),
             Err(_) => Err(Failure::unknown(timed_out("no response in time"))),
         }
@@ -205,7 +205,7 @@ impl Connection {
 
     fn tell(&self, call_id: u32, frame: Bytes) {
         let Ok(room) = self.room.clone().try_acquire_many_owned(room_for(&frame)) else { return };
-        // Sending fails only on a broken connection. The call is then dropped, since its answer
+        // Sending fails only on a broken connection. The call is then dropped, since the answer
         // does not matter.
         let _ = self.calls.try_send(QueuedCall { call_id, frame, answer: None, room });
     }

@@ -21,8 +21,7 @@ use crate::retry::Failure;
 
 /// Bytes per read.
 const READ_LEN: usize = 64 * 1024;
-/// Maximum bytes of an answer. A row is returned in one piece, and the server limits its cell
-/// sizes.
+/// Maximum bytes in an answer. A row is returned in one piece, and the server limits cell sizes.
 const ANSWER_LEN_MAX: usize = i32::MAX as usize;
 /// Bytes pending in the output at which no more calls are taken from the queue.
 const WRITE_LEN: usize = 256 * 1024;
@@ -91,7 +90,7 @@ async fn connect(address: &Address, settings: &Settings) -> Result<TcpStream> {
     Ok(stream)
 }
 
-/// The state of an open connection.
+/// An open connection's state.
 struct Served {
     address: Address,
     silence_max: Duration,
@@ -209,8 +208,8 @@ impl Served {
         let silence_max = self.silence_max;
         let heard = self.heard;
         self.pending.retain(|_, call| {
-            // An abandoned call is kept while nothing was received after it, as evidence that the
-            // server is silent.
+            // An abandoned call is retained while nothing was received after it, as evidence that
+            // the server is silent.
             !call.answer.is_closed() || (call.sent >= heard && call.sent.elapsed() < silence_max)
         });
         Ok(())

@@ -19,14 +19,14 @@ fn row_of(request: &Request) -> Bytes {
     request.message::<proto::GetRequest>().unwrap().get.row
 }
 
-/// Answers a get with its own row.
+/// Answers a get with the requested row.
 fn echo(request: &Request) -> Reply {
     let row = Row::new(vec![cell(row_of(request), "q", "v")]);
     let result = Some(result::to_proto(&row, CellPlacement::Block));
     Reply::answer(request, &proto::GetResponse { result }, &row.to_cells())
 }
 
-/// Sends a get of a row; returns the row key in the answer.
+/// Sends a get for a row; returns the row key in the answer.
 async fn ask(
     connections: &Connections,
     address: &Address,
@@ -162,7 +162,7 @@ async fn a_server_that_is_not_there_was_not_asked() {
     assert!(failure.error.message().starts_with("cannot connect"), "{}", failure.error);
     assert!(!failure.maybe_done);
 
-    // A call after the end of the connection gets the same reason.
+    // A call after the connection ends gets the same reason.
     let connections = connections(LONG);
     let connection = connections.to(&nobody, Service::Client);
     while !connection.is_broken() {

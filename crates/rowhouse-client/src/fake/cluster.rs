@@ -1,4 +1,4 @@
-//! A cluster of one server with one table, `t`; each test supplies the answers to data calls.
+//! A cluster with one server and one table, `t`; each test supplies the answers to data calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use super::{FakeServer, Handler, Reply};
 use crate::{Client, Settings, Table, Target};
 
-/// The server and a client of it.
+/// The server and a client for it.
 pub(crate) struct FakeCluster {
     pub(crate) server: FakeServer,
     pub(crate) table: Table,
@@ -25,7 +25,7 @@ fn table() -> TableName {
     TableName::parse("t").unwrap()
 }
 
-/// Returns a region of the table.
+/// Returns a region in the table.
 pub(crate) fn region(start: &'static str, stop: &'static str) -> RegionInfo {
     RegionInfo::new(table(), RowRange::new(start, stop), 5)
 }

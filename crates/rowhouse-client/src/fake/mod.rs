@@ -96,7 +96,7 @@ impl FakeServer {
         server
     }
 
-    /// Returns the number of connections accepted so far.
+    /// Returns how many connections were accepted so far.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! The cache of region locations.
+//! Caches region locations.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
@@ -10,7 +10,7 @@ use rowhouse_model::TableName;
 use super::{Located, RegionTarget};
 use crate::connection::Address;
 
-/// Regions by table and start key. Regions of a table never overlap: a new region replaces those
+/// Regions by table and start key. Regions in a table never overlap: a new region replaces those
 /// that it overlaps, which a split or merge has made obsolete.
 #[derive(Debug, Default)]
 pub(super) struct RegionCache {
@@ -42,7 +42,7 @@ impl RegionCache {
         for start in obsolete {
             regions.remove(&start);
         }
-        // Copy the key, so that the location does not keep its answer's buffer alive.
+        // Copy the key, so that the location does not keep the answer's buffer alive.
         regions.insert(Bytes::copy_from_slice(&range.start), located);
     }
 

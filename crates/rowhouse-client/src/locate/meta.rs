@@ -1,4 +1,4 @@
-//! Requests to `hbase:meta` and the decoding of its rows.
+//! Requests to `hbase:meta`, and how the rows are decoded.
 
 use bytes::Bytes;
 use rowhouse_format::convert::names;
@@ -15,14 +15,14 @@ use super::{Located, RegionTarget};
 use crate::connection::Address;
 use crate::retry::Failure;
 
-/// The family of region rows.
+/// The family for region rows.
 const REGION_FAMILY: &str = "info";
-/// The family of table rows.
+/// The family for table rows.
 const TABLE_FAMILY: &str = "table";
-/// Number of regions read per lookup, as in Java's async client.
+/// How many regions a lookup reads, as in Java's async client.
 const LOOKUP_ROWS: u32 = 10;
 
-/// A row of `hbase:meta` that describes a region.
+/// A row in `hbase:meta` that describes a region.
 #[derive(Debug)]
 pub(crate) struct MetaRegion {
     pub(crate) region: RegionInfo,
@@ -48,7 +48,7 @@ impl MetaRegion {
     }
 }
 
-/// Returns the server in a row of `hbase:meta`; `None` if the region is unassigned.
+/// Returns the server in a row from `hbase:meta`; `None` if the region is unassigned.
 fn server(row: &Row) -> Result<Option<ServerName>> {
     let Some(address) = row.value(REGION_FAMILY, "server").filter(|text| !text.is_empty()) else {
         return Ok(None);
@@ -61,7 +61,7 @@ fn server(row: &Row) -> Result<Option<ServerName>> {
     Ok(Some(ServerName { host, port, start_code: start_code.unwrap_or(0) }))
 }
 
-/// Builds a reversed scan of `hbase:meta` that starts at the region's position.
+/// Builds a reversed scan over `hbase:meta` that starts at the region's position.
 pub(super) fn lookup(meta: RegionRef, table: &TableName, place: RegionTarget<'_>) -> ScanCall {
     let start = match place {
         // After every region that starts at the row, for any id.
@@ -133,20 +133,20 @@ pub(super) fn choose(
     }
 }
 
-/// Reads all regions of a table from `hbase:meta`.
+/// Reads all regions in a table from `hbase:meta`.
 pub(crate) struct TableRegions;
 
 impl TableRegions {
-    /// Returns the scan of `hbase:meta` for a table's regions.
+    /// Returns the scan over `hbase:meta` for a table's regions.
     pub(crate) fn scan(table: &TableName) -> Scan {
-        // Table `t ` sorts directly after table `t`, because the order of hbase:meta compares names
+        // Table `t ` sorts directly after table `t`, because the order in hbase:meta compares names
         // field by field. In byte order `t ,,` would sort before `t,,`.
         let stop = [table.to_string().as_bytes(), b" ,,"].concat();
         let range = RowRange::new(meta_row(table, b"", ","), stop);
         Scan::new(range).family(REGION_FAMILY).caching(100)
     }
 
-    /// Returns the region in a row, unless its daughters have replaced it.
+    /// Returns the region in a row, unless the daughters have replaced it.
     pub(crate) fn read(row: &Row) -> Result<Option<(RegionInfo, Option<ServerName>)>> {
         let found = MetaRegion::from_row(row)?.filter(|meta| !meta.region.split);
         Ok(found.map(|meta| (meta.region, meta.server)))

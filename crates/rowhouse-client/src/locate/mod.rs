@@ -1,4 +1,4 @@
-//! Locates the region of a row, the server of a region, and the active master.
+//! Locates the region that holds a row, the server that holds a region, and the active master.
 //!
 //! `registry` finds the cluster, `meta` reads `hbase:meta`, and `cache` stores the results.
 
@@ -27,7 +27,7 @@ pub(crate) use meta::{TableRegions, table_state};
 pub(crate) use other_port::explained;
 use registry::Registry;
 
-/// Selects a region of a table.
+/// Selects a region in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RegionTarget<'a> {
     /// The region that contains this row.
@@ -36,7 +36,7 @@ pub(crate) enum RegionTarget<'a> {
     Before(&'a [u8]),
 }
 
-/// A region and its server.
+/// A region and the server that holds it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Located {
     pub(crate) region: RegionInfo,
@@ -65,7 +65,7 @@ pub(crate) struct Locator {
     connections: Arc<Connections>,
     registry: Registry,
     regions: Mutex<RegionCache>,
-    /// Serializes the lookups of a table: a later caller uses the result of an earlier one.
+    /// Serializes the lookups for a table: a later caller uses an earlier caller's result.
     lookups: Mutex<HashMap<TableName, Weak<AsyncMutex<()>>>>,
     meta: AsyncMutex<Option<Arc<Located>>>,
     master: AsyncMutex<Option<Address>>,
@@ -104,12 +104,12 @@ impl Locator {
         Ok(found)
     }
 
-    /// Forgets the master if its cached address is `address`.
+    /// Forgets the master if the cached address is `address`.
     pub(crate) async fn forget_master(&self, address: &Address) {
         self.master.lock().await.take_if(|master| master == address);
     }
 
-    /// Returns the region of `table` at `place`.
+    /// Returns the region in `table` at `place`.
     pub(crate) async fn locate(
         &self,
         table: &TableName,
@@ -132,7 +132,7 @@ impl Locator {
         Ok(located)
     }
 
-    /// Removes the cached locations that a failed call disproves: the region, or all regions of a
+    /// Removes the cached locations that a failed call disproves: the region, or all regions on a
     /// server that could not be reached.
     pub(crate) async fn forget(&self, located: &Arc<Located>, failure: &Failure) {
         if !failure.is_misplaced() {
@@ -151,7 +151,7 @@ impl Locator {
         }
     }
 
-    /// Forgets all regions of a table.
+    /// Forgets all regions in a table.
     pub(crate) fn forget_table(&self, table: &TableName) {
         lock(&self.regions).remove_table(table);
     }
@@ -171,7 +171,7 @@ impl Locator {
         lookup
     }
 
-    /// Returns the single region of `hbase:meta`.
+    /// Returns the single `hbase:meta` region.
     async fn meta(&self, deadline: Instant) -> Result<Arc<Located>, Failure> {
         let mut meta = locked(&self.meta, deadline).await?;
         if let Some(meta) = &*meta {

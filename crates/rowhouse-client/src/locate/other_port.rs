@@ -1,5 +1,5 @@
-//! The protocol of a port that does not speak the one that its URL means: a cluster has several
-//! ports, which are easily confused.
+//! The protocol on a port that does not speak the protocol that its URL means: a cluster has
+//! several ports, which are easily confused.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use crate::connection::{Address, Connections};
 use crate::retry::from_now;
 use crate::{Settings, Target};
 
-/// Limit on the time of the check, which is made after a failure.
+/// Limit on the time for the check, which is made after a failure.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Returns the error of a cluster that was not located. It names the right URL if an address is
-/// another port of a cluster.
+/// Returns the error for a cluster that was not located. It names the right URL if an address is
+/// another port in a cluster.
 pub(crate) async fn explained(target: &Target, settings: &Arc<Settings>, error: Error) -> Error {
     match timeout(LIMIT, mistake(target, settings)).await {
         Ok(Some(message)) => Error::new(ErrorKind::InvalidRequest, message).with_source(error),
@@ -62,7 +62,7 @@ async fn mistake(target: &Target, settings: &Arc<Settings>) -> Option<String> {
     None
 }
 
-/// Returns true if the port answers a request of HTTP.
+/// Returns true if the port answers an HTTP request.
 async fn speaks_http(address: &Address) -> bool {
     let answer = async {
         let mut stream = TcpStream::connect((&*address.host, address.port)).await?;

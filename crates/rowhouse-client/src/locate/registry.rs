@@ -1,4 +1,4 @@
-//! Finds a cluster: its id, its active master, and the server of `hbase:meta`.
+//! Finds a cluster: the id, the active master, and the server that holds `hbase:meta`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,9 +14,9 @@ use crate::connection::{Address, CallRequest, Connections};
 use crate::retry::Failure;
 use crate::{Settings, Target};
 
-/// The source of this information.
+/// Where this information comes from.
 pub(super) enum Registry {
-    /// Servers of the cluster, over RPC.
+    /// Cluster servers, over RPC.
     Servers(Servers),
     /// ZooKeeper.
     ZooKeeper(Ensemble),

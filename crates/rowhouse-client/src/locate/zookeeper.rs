@@ -1,4 +1,4 @@
-//! The three lookups in ZooKeeper. Each uses its own session: answers are cached, so the next
+//! The three lookups in ZooKeeper. Each uses a separate session: answers are cached, so the next
 //! lookup comes only after a server has failed.
 
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::retry::{Failure, from_now};
 
 /// The requested session timeout in milliseconds; HBase's `zookeeper.session.timeout`.
 const SESSION_TIMEOUT_MS: i32 = 90_000;
-/// The xids of a session's single request and of its close.
+/// The xids for a session's single request and for the close.
 const QUESTION_XID: i32 = 1;
 const CLOSE_XID: i32 = 2;
 
-/// A ZooKeeper ensemble and the path of the cluster's znodes.
+/// A ZooKeeper ensemble and the path to the cluster's znodes.
 pub(super) struct Ensemble {
     addresses: Vec<Address>,
     znode: String,
@@ -52,7 +52,7 @@ impl Ensemble {
         self.read("meta-region-server", zk::read_meta_server, deadline).await
     }
 
-    /// Reads one of the cluster's znodes; returns `None` if it does not exist.
+    /// Reads a cluster znode; returns `None` if it does not exist.
     async fn read<T>(
         &self,
         name: &str,
@@ -74,7 +74,7 @@ impl Ensemble {
         let mut failed = Error::invalid("no address of ZooKeeper");
         for at in (0..count).map(|step| (first + step) % count) {
             let address = &self.addresses[at];
-            // One server must not use up the time of the next.
+            // One server must not use up the next server's time.
             let limit = deadline.min(from_now(self.settings.connect_timeout));
             match timeout_at(limit, ask(address, path)).await {
                 Ok(Ok(data)) => {
@@ -110,7 +110,7 @@ async fn ask(address: &Address, path: &str) -> Result<Option<Bytes>> {
     data
 }
 
-/// Returns true if a server of ZooKeeper listens at an address.
+/// Returns true if a ZooKeeper server listens at an address.
 pub(super) async fn answers(address: &Address) -> bool {
     match Session::open(address).await {
         Ok(mut session) => {

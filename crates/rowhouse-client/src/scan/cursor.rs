@@ -1,4 +1,4 @@
-//! The position of a scan and its continuation.
+//! A scan's position, and how the scan continues.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::retry::{Attempts, Failure};
 
 /// Rows requested per call by default: as many as fit.
 const ROWS_MAX: u32 = i32::MAX as u32;
-/// Maximum bytes of cells in one answer; HBase's `hbase.client.scanner.max.result.size`.
+/// Maximum cell bytes in one answer; HBase's `hbase.client.scanner.max.result.size`.
 const RESULT_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
 /// A scan between two answers.
 pub(super) struct Cursor {
     client: Client,
     table: TableName,
-    /// The remaining scan: its range and limit shrink as rows arrive.
+    /// The remaining scan: range and limit shrink as rows arrive.
     scan: Scan,
     /// The query that selects rows, if the scan has one.
     query: Option<String>,
@@ -49,7 +49,7 @@ impl Cursor {
         Self { client, table, scan, query, open: None, joiner, parts, finished: false }
     }
 
-    /// Returns whether there are no more rows.
+    /// Returns true if there are no more rows.
     pub(super) fn is_finished(&self) -> bool {
         self.finished
     }
@@ -70,7 +70,7 @@ impl Cursor {
                 Ok(rows) => return Ok(rows),
                 Err(failure) => failure,
             };
-            // The current row is read again from its start.
+            // The current row is read again from the start.
             self.joiner.clear();
             let given_up = async {
                 let end = attempts.end();
@@ -116,7 +116,7 @@ impl Cursor {
         }
     }
 
-    /// Returns the region target of the next row.
+    /// Returns the next row's region target.
     fn place(&self) -> RegionTarget<'_> {
         match self.scan.reversed {
             true => RegionTarget::Before(&self.scan.range.stop),
@@ -142,7 +142,7 @@ impl Cursor {
         call
     }
 
-    /// Takes the rows of an answer and advances past them.
+    /// Takes an answer's rows and advances past them.
     fn take(&mut self, located: Arc<Located>, answer: ScanResult) -> VecDeque<Row> {
         let is_empty = answer.rows.is_empty();
         let region_ended = !answer.more_results_in_region.unwrap_or(!is_empty || answer.heartbeat);
@@ -160,7 +160,7 @@ impl Cursor {
             }
         }
         if !answer.more_results {
-            // The server closes a scanner that has reached its limit.
+            // The server closes a scanner that has reached the limit.
             self.open = None;
             self.finished = true;
         } else if self.scan.limit == Some(0) {

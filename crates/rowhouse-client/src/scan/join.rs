@@ -5,18 +5,18 @@ use std::collections::VecDeque;
 use rowhouse_format::convert::scan::ScannedRow;
 use rowhouse_model::{Cell, Row};
 
-/// Joins the parts of rows that a server returns in several results.
+/// Joins row parts that a server returns in several results.
 #[derive(Debug, Default)]
 pub(super) struct Joiner {
-    /// The cells of a row that may be incomplete.
+    /// Cells in a row that may be incomplete.
     part: Vec<Cell>,
 }
 
 impl Joiner {
     /// Takes results in order and returns the complete rows.
     ///
-    /// A partial result means that more cells of its row *may* follow. If the row ended exactly
-    /// there, the next result is of another row.
+    /// A partial result means that more cells in the row *may* follow. If the row ended exactly
+    /// there, the next result is from another row.
     pub(super) fn push(&mut self, results: Vec<ScannedRow>) -> VecDeque<Row> {
         let mut whole = VecDeque::with_capacity(results.len());
         for result in results {

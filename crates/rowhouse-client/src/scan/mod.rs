@@ -20,12 +20,12 @@ use crate::Client;
 use crate::locate::TableRegions;
 use cursor::Cursor;
 
-/// The rows of a scan, in key order or reversed, read on demand: up to 2 MiB of cells, or
+/// A scan's rows, in key order or reversed, read on demand: up to 2 MiB of cells, or
 /// [`Scan::caching`] rows, at a time.
 ///
 /// The scanner follows regions that move, split or fail: every row is returned once. Each row is
 /// complete and consistent; the table may change during the scan. If the scanner is idle for longer
-/// than the server's lease (usually a minute), it resumes at its position. Dropping it closes the
+/// than the server's lease (usually a minute), it resumes at the position. Dropping it closes the
 /// server's scanner.
 ///
 /// With [`Scan::batch`] rows are returned in parts, each a [`Row`] with the row's key.
@@ -36,18 +36,18 @@ pub struct Scanner {
 
 enum State {
     Idle(Box<Cursor>),
-    /// Kept here and not in the future of `next`, so that a caller that drops the future loses no
+    /// Kept here and not in the `next` future, so that a caller that drops the future loses no
     /// rows.
     Asking(JoinHandle<Answer>),
     Done,
 }
 
-/// The position after a call, and its rows.
+/// The position after a call, and the call's rows.
 type Answer = (Box<Cursor>, Result<VecDeque<Row>>);
 
 impl Scanner {
     pub(crate) fn new(client: Client, table: TableName, scan: Scan, query: Option<String>) -> Self {
-        // The order of hbase:meta is not the byte order: only the server can decide whether a range
+        // The order in hbase:meta is not the byte order: only the server can decide whether a range
         // is empty.
         let is_empty =
             (scan.range.is_empty() && table != TableName::meta()) || scan.limit == Some(0);
@@ -58,7 +58,7 @@ impl Scanner {
         Self { ready: VecDeque::new(), state }
     }
 
-    /// Opens a scan of the rows of `hbase:meta` that describe regions of `table`.
+    /// Opens a scan over the rows in `hbase:meta` that describe regions in `table`.
     pub(crate) fn over_regions(client: Client, table: &TableName) -> Self {
         let scan = TableRegions::scan(table);
         Self::new(client, TableName::meta(), scan, None)
@@ -68,8 +68,8 @@ impl Scanner {
     /// drops the future and calls again misses no row.
     ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; the error of the last retry. The
-    /// scan ends with the first error.
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; the last retry's error. The scan
+    /// ends with the first error.
     pub async fn next(&mut self) -> Result<Option<Row>> {
         poll_fn(|context| self.poll_row(context)).await
     }
@@ -129,8 +129,8 @@ impl Scanner {
     }
 }
 
-/// The rows of [`Scanner::next`], in the same order; dropping a pending `next` of the stream loses
-/// no row.
+/// The same rows as from [`Scanner::next`], in the same order; dropping the stream's pending `next`
+/// loses no row.
 impl Stream for Scanner {
     type Item = Result<Row>;
 

@@ -1,4 +1,4 @@
-//! Partial rows of a scan with a batch.
+//! Partial rows in a scan with a batch.
 
 use std::collections::VecDeque;
 
@@ -6,11 +6,11 @@ use bytes::Bytes;
 use rowhouse_format::convert::scan::ScannedRow;
 use rowhouse_model::{Cell, Row};
 
-/// Passes on the parts of rows, each cell once: a row that is read again from its start continues
-/// after the last returned cell.
+/// Passes on row parts, each cell once: a row that is read again from the start continues after the
+/// last returned cell.
 #[derive(Debug, Default)]
 pub(super) struct RowParts {
-    /// The last returned cell of a row that may be incomplete.
+    /// The last returned cell in a row that may be incomplete.
     given: Option<Cell>,
 }
 
@@ -18,9 +18,9 @@ pub(super) struct RowParts {
 #[derive(Debug, Default)]
 pub(super) struct Passed {
     pub(super) parts: VecDeque<Row>,
-    /// The number of rows that are known to be completely returned.
+    /// How many rows are known to be completely returned.
     pub(super) rows: u64,
-    /// The key of the last of them.
+    /// The key in the last such row.
     pub(super) last: Option<Bytes>,
 }
 
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     /// Pushes results written as `a1 a2* b1`, which is three results; `*` marks a partial one.
-    /// Returns the parts, the number of complete rows, and the last of them.
+    /// Returns the parts, the complete row count, and the last complete row.
     fn push(parts: &mut RowParts, text: &str) -> String {
         let result = |word: &str| {
             let partial = word.ends_with('*');

@@ -1,4 +1,4 @@
-//! Batches of rows.
+//! Row batches.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -28,7 +28,7 @@ fn row_of(action: &IndexedAction) -> String {
     String::from_utf8(row.to_vec()).unwrap()
 }
 
-/// Returns the rows of a call, region by region.
+/// Returns a call's rows, region by region.
 fn rows(request: &Request) -> String {
     let region = |region: rowhouse_format::convert::multi::RegionActions| {
         region.actions.unwrap().iter().map(row_of).collect::<Vec<_>>().join(" ")
@@ -36,8 +36,8 @@ fn rows(request: &Request) -> String {
     call(request).regions.into_iter().map(region).collect::<Vec<_>>().join(" | ")
 }
 
-/// Answers a Multi: mutations succeed and gets find their row, unless `fail` returns an error. The
-/// results of a region are in reverse order, which the protocol permits.
+/// Answers a Multi: mutations succeed and gets find their row, unless `fail` returns an error. A
+/// region's results are in reverse order, which the protocol permits.
 fn answer(
     request: &Request,
     fail: impl Fn(&str) -> Option<ErrorKind>,

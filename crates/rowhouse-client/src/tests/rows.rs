@@ -136,7 +136,7 @@ fn both() -> RowMutations {
     RowMutations::new("r").unwrap().with(put).unwrap().with(grow()).unwrap()
 }
 
-/// Answers a Multi with the answer of one region.
+/// Answers a Multi with one region's answer.
 fn answer_region(request: &Request, answer: rowhouse_model::Result<RegionResult>) -> Reply {
     let answer = MultiResult { regions: vec![answer] };
     let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();

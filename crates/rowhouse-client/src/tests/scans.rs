@@ -18,7 +18,7 @@ const ROWS: usize = 30;
 /// Results in one answer. Each row has two results, so answers end inside rows.
 const RESULTS: usize = 5;
 
-/// The failure of a call.
+/// A call's failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Trouble {
     Refuse(ErrorKind),
@@ -27,7 +27,7 @@ enum Trouble {
     Heartbeat,
 }
 
-/// A server of rows whose call number `at` fails.
+/// A server with rows whose call number `at` fails.
 struct Rows {
     trouble: Trouble,
     at: usize,
@@ -99,7 +99,7 @@ impl Rows {
     }
 }
 
-/// Returns the results of a scanner of one region.
+/// Returns the results from a scanner on one region.
 fn results(call: &ScanCall) -> VecDeque<ScannedRow> {
     let ScanTarget::Open { region: name, scan } = &call.target else { unreachable!() };
     let regions = [region("", "10"), region("10", "20"), region("20", "")];

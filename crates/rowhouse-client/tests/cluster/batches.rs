@@ -1,4 +1,4 @@
-//! Batches of rows.
+//! Row batches.
 
 use rowhouse_model::{Delete, ErrorKind, Get, Increment, Mutation, Put, Scan, Timestamp};
 

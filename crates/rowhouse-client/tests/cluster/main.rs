@@ -21,7 +21,7 @@ use rowhouse_client::{Client, Settings, Table, Target};
 use rowhouse_model::{Bytes, FamilyDescriptor, Result, Scan, TableDescriptor, TableName};
 use uuid::Uuid;
 
-/// Runs `test` with a client of the cluster, if one is configured.
+/// Runs `test` with a client for the cluster, if one is configured.
 fn on_cluster<F: Future<Output = ()>>(test: impl FnOnce(Client) -> F) {
     if std::env::var("ROWHOUSE_TEST_CLUSTER").is_err() {
         eprintln!("skipped: ROWHOUSE_TEST_CLUSTER is not set");

@@ -15,7 +15,7 @@ fn what_was_learned_of_a_table_is_learned_anew() {
         for outcome in table.batch((0..100).map(put).collect()).await {
             outcome.unwrap();
         }
-        // A scan that is halfway while its regions close and reopen.
+        // A scan that is halfway while the table's regions close and reopen.
         let mut rows = table.scan(Scan::all().caching(10));
         let mut seen = Vec::new();
         for _ in 0..15 {
@@ -29,7 +29,7 @@ fn what_was_learned_of_a_table_is_learned_anew() {
         let keys: Vec<_> = seen.iter().map(|row| String::from_utf8_lossy(row.key())).collect();
         assert_eq!(keys, (0..100).map(row).collect::<Vec<_>>());
 
-        // Another table of the same name: regions with other names.
+        // Another table with the same name: regions with other names.
         let descriptor = admin.descriptor(table.name()).await.unwrap();
         let other = connect().await;
         drop_table(&other, &other.table(table.name())).await;

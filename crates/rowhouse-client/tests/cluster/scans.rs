@@ -1,4 +1,4 @@
-//! Ranges of rows.
+//! Row ranges.
 
 use std::time::Duration;
 

@@ -7,20 +7,20 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use xxhash_rust::xxh64::Xxh64;
 
-/// The compression of a file.
+/// A file's compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
-    /// Members of gzip, one after the other.
+    /// Gzip members, one after the other.
     Gzip,
-    /// Frames of Zstandard, one after the other.
+    /// Zstandard frames, one after the other.
     Zstd,
 }
 
 impl Compression {
-    /// Returns the compression of a file with these first bytes; `None` if it is not compressed.
+    /// Returns the compression for a file with these first bytes; `None` if it is not compressed.
     ///
     /// # Errors
-    /// What the file is, and how it becomes readable, if its form is not supported.
+    /// What the file is, and how it becomes readable, if the form is not supported.
     pub(super) fn of(head: &[u8]) -> Result<Option<Self>, &'static str> {
         if let Some((_, what)) = UNSUPPORTED.iter().find(|(magic, _)| head.starts_with(magic)) {
             return Err(what);
@@ -36,7 +36,7 @@ impl Compression {
     }
 
     /// Returns the decompressed bytes. They are not held: a read decompresses what it returns, and
-    /// at most the window of the compression, 128 MiB of Zstandard, is in memory.
+    /// at most the compression window, 128 MiB for Zstandard, is in memory.
     pub(super) fn reader(self, file: impl BufRead + 'static) -> Box<dyn Read> {
         match self {
             Self::Gzip => Box::new(MultiGzDecoder::new(file)),
@@ -50,7 +50,7 @@ const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// The last three bytes with which a frame begins that has no content.
 const ZSTD_SKIPPABLE: [u8; 3] = [0x2A, 0x4D, 0x18];
 
-/// The first bytes of files that are not read. None of them begins a text.
+/// The first bytes in files that are not read. None of them begins a text.
 const UNSUPPORTED: [(&[u8], &str); 7] = [
     (b"\xFD7zXZ\0", "compressed by xz: decompress it (unxz)"),
     (b"BZh91AY&SY", "compressed by bzip2: decompress it (bunzip2)"),
@@ -66,7 +66,7 @@ struct ZstdReader<R> {
     file: R,
     decoder: FrameDecoder,
     is_in_frame: bool,
-    /// The sum of the frame's bytes so far, which its end has to match if it holds one.
+    /// The sum over the frame's bytes so far, which the frame's end has to match if it holds one.
     sum: Xxh64,
 }
 
@@ -102,7 +102,7 @@ impl<R: BufRead> ZstdReader<R> {
 
     fn end_frame(&mut self) -> io::Result<()> {
         self.is_in_frame = false;
-        // The sum is the low half of the hash.
+        // The sum is the hash's low half.
         let sum = self.sum.digest() as u32;
         match self.decoder.get_checksum_from_data() {
             Some(stored) if stored != sum => {

@@ -16,7 +16,7 @@ use super::text::TextInput;
 pub(super) struct CsvSource {
     path: PathBuf,
     names: Vec<String>,
-    /// The line of the names; `None` if they are given.
+    /// The line with the names; `None` if they are given.
     heading_line: Option<u64>,
     reader: csv::Reader<CsvInput>,
     reading: Reading,
@@ -63,7 +63,7 @@ impl CsvSource {
         &self.names
     }
 
-    /// Returns the line of the names, if the file has one.
+    /// Returns the line with the names, if the file has one.
     pub(super) fn heading_line(&self) -> Option<u64> {
         self.heading_line
     }
@@ -81,7 +81,7 @@ impl CsvSource {
         self.reader.get_ref().text().bytes_read()
     }
 
-    /// Returns the position of the next row, or of comments and line ends before it.
+    /// Returns the next row's position, or the position of comments and line ends before it.
     pub(super) fn place(&self) -> RecordPosition {
         place_of(self.reader.position())
     }
@@ -157,7 +157,7 @@ impl CsvSource {
         line.into_inner().map(Some).map_err(|error| unwritten(error.into_error().into()))
     }
 
-    /// Returns the advice for a file of whose names the table has none.
+    /// Returns the advice for a file whose names are all missing from the table.
     pub(super) fn advice(&self) -> Option<String> {
         self.heading_line?;
         Some(match (&self.names[..], self.other_delimiter(&self.names.join(","))) {
@@ -197,7 +197,7 @@ impl CsvSource {
     }
 }
 
-/// Returns a delimiter as an argument of the command line.
+/// Returns a delimiter as a command line argument.
 fn shown(delimiter: u8) -> String {
     match delimiter {
         b'\t' => "'\\t'".to_owned(),
@@ -212,7 +212,7 @@ fn not_utf8(field: usize) -> Error {
     ))
 }
 
-/// Converts an error of the CSV reader or writer to our wording.
+/// Converts a CSV reader or writer error to our wording.
 fn unreadable_csv(path: &Path, line: u64, error: csv::Error) -> Error {
     match error.into_kind() {
         csv::ErrorKind::Io(source) => unreadable(path, line, source),
@@ -233,7 +233,7 @@ fn not_csv(path: &Path, line: u64, why: &csv::ErrorKind) -> Error {
 const BEHIND_QUOTE: &str =
     "a value continues after its closing quote; a quote within quotes is written twice";
 
-/// The delimiters of most files.
+/// The delimiters in most files.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 fn place_of(position: &csv::Position) -> RecordPosition {

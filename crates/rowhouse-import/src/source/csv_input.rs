@@ -8,9 +8,9 @@ use super::quotes::Quotes;
 use super::reading::Reading;
 use super::text::TextInput;
 
-/// A text that is read up to a limit, which moves with the rows. After a seek, reading starts at
-/// the beginning of a row. The bytes of the current row are held, so that a rejected row can be
-/// written as it stands in the file.
+/// A text that is read up to a limit, which moves with the rows. After a seek, reading starts at a
+/// row's beginning. The current row's bytes are held, so that a rejected row can be written as it
+/// stands in the file.
 pub(super) struct CsvInput {
     text: TextInput,
     comment: Option<u8>,
@@ -53,7 +53,7 @@ impl CsvInput {
         }
     }
 
-    /// Returns the bytes between two offsets of the current row.
+    /// Returns the bytes between two offsets in the current row.
     pub(super) fn row(&self, row: Range<u64>) -> &[u8] {
         let place = |byte: u64| usize::try_from(byte.saturating_sub(self.held_from)).ok();
         match (place(row.start), place(row.end)) {
@@ -62,8 +62,8 @@ impl CsvInput {
         }
     }
 
-    /// Returns the number of bytes, and of lines, before the row in these bytes: a byte order mark,
-    /// line ends and comments.
+    /// Returns the byte count and line count before the row in these bytes: a byte order mark, line
+    /// ends and comments.
     pub(super) fn skipped(&self, bytes: Range<u64>) -> (u64, u64) {
         let is_first = bytes.start == 0;
         let all = self.row(bytes);
@@ -87,13 +87,13 @@ impl CsvInput {
         ((all.len() - rest.len()) as u64, lines)
     }
 
-    /// Returns true if a value of the row in these bytes continues after its closing quote. The
+    /// Returns true if a value in the row in these bytes continues after the closing quote. The
     /// caller passes rows in order.
     pub(super) fn is_wrong(&mut self, row: Range<u64>) -> bool {
         self.quotes.is_wrong(row)
     }
 
-    /// Returns true if the text has ended within the quotes of a value.
+    /// Returns true if the text has ended within a value's quotes.
     pub(super) fn is_open_at_end(&self) -> bool {
         self.is_at_end && self.quotes.is_open()
     }

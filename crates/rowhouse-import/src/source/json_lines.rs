@@ -12,7 +12,7 @@ use super::reading::Reading;
 use super::record::{Datum, Next, Record, RecordPosition};
 use super::text::TextInput;
 
-/// A file of JSON lines, open.
+/// An open JSON lines file.
 pub(super) struct JsonLinesSource {
     path: PathBuf,
     names: Vec<String>,
@@ -25,8 +25,8 @@ pub(super) struct JsonLinesSource {
 }
 
 impl JsonLinesSource {
-    /// Opens a file. `wanted` are the names of the allowed members. Others are refused when the
-    /// first row has them, or with the row that does.
+    /// Opens a file. `wanted` are the allowed members' names. Others are refused when the first row
+    /// has them, or with the row that does.
     pub(super) fn open(
         path: &Path,
         text: TextInput,
@@ -42,7 +42,7 @@ impl JsonLinesSource {
             place: START,
             line: Vec::new(),
         };
-        // The names of the first object are the best known names of the file.
+        // The first object's names are the best known names for the file.
         if source.fill()?.is_some()
             && let Ok(object) = serde_json::from_slice::<Map<String, Json>>(&source.line)
         {
@@ -100,7 +100,7 @@ impl JsonLinesSource {
         }
     }
 
-    /// Converts an object to the data of a record.
+    /// Converts an object to a record's data.
     fn data_of(&self, object: Map<String, Json>, record: &mut Record) -> Result<()> {
         record.data.clear();
         record.data.resize(self.names.len(), Datum::Null);
@@ -120,7 +120,7 @@ impl JsonLinesSource {
         Ok(())
     }
 
-    /// Reads the next line that is neither empty nor a comment, and returns its position.
+    /// Reads the next line that is neither empty nor a comment, and returns the position.
     fn fill(&mut self) -> Result<Option<RecordPosition>> {
         loop {
             let place = self.place;
@@ -156,7 +156,7 @@ fn not_an_object(line: &[u8], error: &serde_json::Error) -> Error {
         _ => "",
     };
     let why = error.to_string();
-    // The line is that of the text, which is one line of the file.
+    // The line number counts within the text, which is one line in the file.
     let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
     Error::invalid(format!(
         "expected a JSON object in a line{advice}: {why}: column={}",
@@ -164,7 +164,7 @@ fn not_an_object(line: &[u8], error: &serde_json::Error) -> Error {
     ))
 }
 
-/// Converts the value of a member.
+/// Converts a member's value.
 fn datum(name: &str, json: Json) -> Result<Datum<'static>> {
     Ok(match json {
         Json::Null => Datum::Null,
@@ -177,7 +177,7 @@ fn datum(name: &str, json: Json) -> Result<Datum<'static>> {
     })
 }
 
-/// Converts the groups of a `repeat`.
+/// Converts a `repeat`'s groups.
 fn list(name: &str, json: &Json) -> Result<Value> {
     Ok(match json {
         Json::Array(items) => {

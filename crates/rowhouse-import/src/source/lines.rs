@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rowhouse::Error;
 
-/// Returns the error of a file that could not be read at a line.
+/// Returns the error for a file that could not be read at a line.
 pub(super) fn unreadable(path: &Path, line: u64, source: io::Error) -> Error {
     let path = path.display();
     match source.kind() {
@@ -23,7 +23,7 @@ pub(super) fn unreadable(path: &Path, line: u64, source: io::Error) -> Error {
     }
 }
 
-/// Returns a line without its end. Blanks before the end are kept: they may be values.
+/// Returns a line without the line end. Blanks before the end are retained: they may be values.
 pub(super) fn without_line_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
@@ -32,6 +32,6 @@ pub(super) fn without_line_end(line: &[u8]) -> &[u8] {
 /// The byte order mark with which some programs begin a file.
 pub(super) const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// The longest row of a text file, in bytes: a quote that is never closed would take the rest of
+/// The longest row in a text file, in bytes: a quote that is never closed would take the rest of
 /// the file.
 pub(super) const ROW_LEN_MAX: u64 = 64 << 20;

@@ -1,5 +1,5 @@
-//! Readers for files of rows: [`csv`] and [`json_lines`] are [`text`], which may be compressed or
-//! in UTF-16, [`parquet`] is not.
+//! Readers for row files: [`csv`] and [`json_lines`] are [`text`], which may be compressed or in
+//! UTF-16, [`parquet`] is not.
 
 mod compression;
 mod csv;
@@ -45,8 +45,8 @@ enum SourceReader {
 }
 
 impl Source {
-    /// Opens a file at its beginning. `wanted` are the names to look for in files that have no list
-    /// of names.
+    /// Opens a file at the beginning. `wanted` are the names to look for in files that have no name
+    /// list.
     pub(crate) fn open(path: &Path, reading: &Reading, wanted: &[String]) -> Result<Self> {
         let format = reading.format_of(path)?;
         let metadata = path.metadata().map_err(|source| unreadable(path, 1, source))?;
@@ -72,12 +72,12 @@ impl Source {
         Ok(Self { len: metadata.len(), reader })
     }
 
-    /// Returns the size of the file in bytes.
+    /// Returns the file size in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Returns the names of the fields, in the order of a record's data.
+    /// Returns the field names, in the same order as a record's data.
     pub(crate) fn names(&self) -> &[String] {
         match &self.reader {
             SourceReader::Csv(csv) => csv.names(),
@@ -86,13 +86,13 @@ impl Source {
         }
     }
 
-    /// Returns whether rows may have fields that are not among [`Source::names`]: such rows are
+    /// Returns true if rows may have fields that are not among [`Source::names`]: such rows are
     /// invalid, unless [`Source::ignore_names`] was called.
     pub(crate) fn allows_unknown_names(&self) -> bool {
         matches!(self.reader, SourceReader::JsonLines(_))
     }
 
-    /// Ignores fields of these names in rows, or of any unknown name if there is no list.
+    /// Ignores fields with these names in rows, or with any unknown name if there is no list.
     pub(crate) fn ignore_names(&mut self, names: Option<Vec<String>>) {
         if let SourceReader::JsonLines(lines) = &mut self.reader {
             lines.ignore_names(names);
@@ -120,7 +120,7 @@ impl Source {
     /// Reads the next row into `record`.
     ///
     /// # Errors
-    /// `Io`, and `Corruption` of a file that cannot be read any further.
+    /// `Io`, and `Corruption` for a file that cannot be read any further.
     pub(crate) fn next(&mut self, record: &mut Record) -> Result<Next> {
         match &mut self.reader {
             SourceReader::Csv(csv) => csv.next(record),
@@ -138,7 +138,7 @@ impl Source {
         }
     }
 
-    /// Returns about how many bytes of the file have been read.
+    /// Returns about how many file bytes have been read.
     pub(crate) fn bytes_done(&self) -> u64 {
         match &self.reader {
             SourceReader::Csv(csv) => csv.bytes_read(),
@@ -150,8 +150,8 @@ impl Source {
         }
     }
 
-    /// Returns the last item that was read as it stands in the text of the file; for a Parquet
-    /// file, whose rows have no text, as a line of JSON.
+    /// Returns the last item that was read as it stands in the file's text; for a Parquet file,
+    /// whose rows have no text, as a JSON line.
     pub(crate) fn original(&self, place: &RecordPosition, record: &Record) -> Vec<u8> {
         match &self.reader {
             SourceReader::Csv(csv) => csv.original(place),
@@ -160,11 +160,11 @@ impl Source {
         }
     }
 
-    /// Returns the marks in the numbers of the file.
+    /// Returns the marks in the file's numbers.
     pub(crate) fn number_marks(&self) -> NumberMarks {
         match &self.reader {
             SourceReader::Csv(csv) => csv.number_marks(),
-            // These formats have numbers of their own.
+            // These formats have their own numbers.
             SourceReader::JsonLines(_) | SourceReader::Parquet(_) => NumberMarks::default(),
         }
     }
@@ -177,7 +177,7 @@ impl Source {
         }
     }
 
-    /// Returns the advice for a file of whose names the table has none.
+    /// Returns the advice for a file whose names are all missing from the table.
     pub(crate) fn advice(&self) -> Option<String> {
         match &self.reader {
             SourceReader::Csv(csv) => csv.advice(),
@@ -185,7 +185,7 @@ impl Source {
         }
     }
 
-    /// Returns the text of the line with the names, if the file has one.
+    /// Returns the text in the line with the names, if the file has one.
     pub(crate) fn heading(&self) -> Result<Option<Vec<u8>>> {
         match &self.reader {
             SourceReader::Csv(csv) => csv.heading(),
@@ -194,7 +194,7 @@ impl Source {
     }
 }
 
-/// Opens a Parquet file, which is read from its end and therefore not compressed as a whole.
+/// Opens a Parquet file, which is read from the end and therefore not compressed as a whole.
 fn parquet_file(path: &Path) -> Result<File> {
     let failed = |source| unreadable(path, 1, source);
     let mut file = File::open(path).map_err(failed)?;

@@ -23,7 +23,7 @@ pub(super) struct ParquetSource {
     path: PathBuf,
     file: SerializedFileReader<File>,
     names: Vec<String>,
-    /// Columns of nanoseconds since 1970, which the reader returns as plain numbers.
+    /// Columns with nanoseconds since 1970, which the reader returns as plain numbers.
     are_nanos: Vec<bool>,
     rows: u64,
     /// The row group after the one that is being read.
@@ -92,7 +92,7 @@ impl ParquetSource {
         Ok(Next::Row(place))
     }
 
-    /// Returns the next row of the file. Errors have its number.
+    /// Returns the file's next row. Errors have the row number.
     fn row(&mut self) -> Result<Option<Row>> {
         let row = self.place.line;
         self.row_of_any_group().map_err(|error| {
@@ -150,7 +150,7 @@ fn check_codecs(path: &Path, metadata: &ParquetMetaData) -> Result<()> {
     }
 }
 
-/// Returns the name of a codec that is not supported.
+/// Returns the name for a codec that is not supported.
 fn unsupported(codec: Compression) -> Option<&'static str> {
     match codec {
         Compression::UNCOMPRESSED
@@ -165,7 +165,7 @@ fn unsupported(codec: Compression) -> Option<&'static str> {
     }
 }
 
-/// Converts the value of a column.
+/// Converts a column's value.
 fn datum(field: Field, is_nanos: bool) -> Datum<'static> {
     let text = |text: String| Datum::Text(Cow::Owned(text));
     let foreign = |what| Datum::Foreign { what, shown: Cow::Owned(field.to_string()) };

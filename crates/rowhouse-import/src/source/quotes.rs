@@ -1,19 +1,19 @@
-//! Detection of misplaced quotes in a CSV file. The CSV reader takes `"x"y` for `xy`, and accepts a
-//! value whose quotes are closed only by the end of the file.
+//! Detects misplaced quotes in a CSV file. The CSV reader takes `"x"y` for `xy`, and accepts a
+//! value whose quotes are closed only by the file's end.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::lines::BYTE_ORDER_MARK;
 
-/// Parses the bytes of a file as the CSV reader does.
+/// Parses a file's bytes as the CSV reader does.
 pub(super) struct Quotes {
     delimiter: u8,
     quote: u8,
     escape: Option<u8>,
     comment: Option<u8>,
     at: At,
-    /// Offset of the next byte in the file.
+    /// The next byte's offset in the file.
     byte: u64,
     /// Whether an offset in this row is recorded: one is enough.
     is_noted: bool,
@@ -21,13 +21,13 @@ pub(super) struct Quotes {
     wrong: VecDeque<u64>,
 }
 
-/// The context of the next byte.
+/// The next byte's context.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// The first byte of a row, or of skipped lines before one.
+    /// A row's first byte, or the first byte in skipped lines before one.
     Row,
     Comment,
-    /// The first byte of a value.
+    /// A value's first byte.
     Value,
     Plain,
     Quoted,
@@ -51,7 +51,7 @@ impl Quotes {
         }
     }
 
-    /// Continues at the beginning of a row.
+    /// Continues at a row's beginning.
     pub(super) fn seek(&mut self, byte: u64) {
         let Self { delimiter, quote, escape, comment, .. } = *self;
         *self = Self { byte, ..Self::new(delimiter, quote, escape, comment) };
@@ -65,12 +65,12 @@ impl Quotes {
         }
     }
 
-    /// Returns whether the bytes end within the quotes of a value.
+    /// Returns true if the bytes end within a value's quotes.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.at, At::Quoted | At::Escaped)
     }
 
-    /// Returns whether a value of the row in these bytes continues after its closing quote. The
+    /// Returns true if a value in the row in these bytes continues after the closing quote. The
     /// caller passes rows in order.
     pub(super) fn is_wrong(&mut self, row: Range<u64>) -> bool {
         while self.wrong.front().is_some_and(|place| *place < row.start) {
@@ -117,7 +117,7 @@ impl Quotes {
 mod tests {
     use super::*;
 
-    /// Returns the offsets at which values continue after a closing quote, and whether the last one
+    /// Returns the offsets at which values continue after a closing quote, and true if the last one
     /// is open.
     fn check(text: &str) -> (Vec<u64>, bool) {
         let mut quotes = Quotes::new(b',', b'"', Some(b'\\'), Some(b'#'));
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(check("\"a\\\"b\",\"\\\\\"\n"), (vec![], false));
         assert_eq!(check("\"a\\\"\n"), (vec![], true));
         assert_eq!(check("\"a\\"), (vec![], true));
-        // Outside of quotes it is a character like others.
+        // Outside quotes it is a character like others.
         assert_eq!(check("a\\,\"b\"c\n"), (vec![6], false));
     }
 

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use rowhouse::{Error, Result};
 
-/// The format of a file.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Comma-separated values, with the names of the fields in the first line.
+    /// Comma-separated values, with the field names in the first line.
     Csv,
     /// A JSON object in each line.
     JsonLines,
@@ -16,27 +16,28 @@ pub enum Format {
     Parquet,
 }
 
-/// The encoding of a text file.
+/// A text file's encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Encoding {
     /// UTF-8.
     Utf8,
-    /// UTF-16, the low byte of a unit first.
+    /// UTF-16, each unit's low byte first.
     Utf16Le,
-    /// UTF-16, the high byte of a unit first.
+    /// UTF-16, each unit's high byte first.
     Utf16Be,
 }
 
 impl Encoding {
-    /// Returns the encoding of a text with these first bytes: that of its byte order mark, or else
-    /// the declared one, or else UTF-8; `None` if nothing is declared and it looks like UTF-16.
+    /// Returns the encoding for a text with these first bytes: the one that the byte order mark
+    /// names, or else the declared one, or else UTF-8; `None` if nothing is declared and the text
+    /// looks like UTF-16.
     pub(super) fn of(head: &[u8], declared: Option<Self>) -> Option<Self> {
         match (head, declared) {
             ([0xFF, 0xFE, ..], _) => Some(Self::Utf16Le),
             ([0xFE, 0xFF, ..], _) => Some(Self::Utf16Be),
             (_, Some(declared)) => Some(declared),
-            // Every other byte of ASCII in UTF-16 is zero.
+            // ASCII text in UTF-16 has a zero in every other byte.
             (head, None) => {
                 let zeros: Vec<_> = head.iter().take(4).map(|byte| *byte == 0).collect();
                 let is_utf16 =
@@ -50,10 +51,10 @@ impl Encoding {
 /// How files are read. Characters that are bytes are single ASCII characters.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// The format of files whose names do not end in .csv, .tsv, .tab, .jsonl, .ndjson or .parquet,
-    /// apart from .gz or .zst after it.
+    /// The format for files whose names do not end in .csv, .tsv, .tab, .jsonl, .ndjson or
+    /// .parquet, apart from .gz or .zst after it.
     pub format: Option<Format>,
-    /// CSV and JSON lines: the encoding of files without a byte order mark; UTF-8 by default.
+    /// CSV and JSON lines: the encoding for files without a byte order mark; UTF-8 by default.
     pub encoding: Option<Encoding>,
     /// CSV: the delimiter; by default a tab in files that end in .tsv or .tab, a comma in others.
     pub delimiter: Option<u8>,
@@ -62,15 +63,15 @@ pub struct Reading {
     /// CSV: the character that, within quotes, makes the next one part of the value; none by
     /// default, and then a quote within quotes is written twice.
     pub escape: Option<u8>,
-    /// CSV: the names of the fields, for files that do not begin with them.
+    /// CSV: the field names, for files that do not begin with them.
     pub header: Vec<String>,
     /// CSV: accept rows with fewer values than there are names; those at the end are missing.
     pub short_rows: bool,
     /// CSV: the texts that mean a missing value. If there are none, an empty text does.
     pub nulls: Vec<String>,
-    /// CSV: the decimal mark of numbers, which is not a digit or sign; a point by default.
+    /// CSV: the decimal mark in numbers, which is not a digit or sign; a point by default.
     pub decimal_mark: char,
-    /// CSV: the mark between groups of three digits of numbers; none by default.
+    /// CSV: the mark between three-digit groups in numbers; none by default.
     pub thousands: Option<char>,
     /// CSV and JSON lines: skip lines that begin with this.
     pub comment: Option<u8>,
@@ -147,7 +148,7 @@ impl Reading {
         self.delimiter.unwrap_or(by_name)
     }
 
-    /// Returns whether a value of a CSV file means a missing one.
+    /// Returns true if a value in a CSV file means a missing one.
     pub(super) fn is_null(&self, text: &str) -> bool {
         match self.nulls.is_empty() {
             true => text.is_empty(),
@@ -156,12 +157,14 @@ impl Reading {
     }
 }
 
-/// Returns the end of a name that says the format: that before the end of a compressed file.
+/// Returns the name extension that determines the format: for a compressed file, the extension
+/// before the compression's.
 fn extension(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = COMPRESSED.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     Path::new(name).extension().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The ends of names of compressed files. Whether they are is read from their first bytes.
+/// Name extensions for compressed files. Whether files are compressed is read from their first
+/// bytes.
 const COMPRESSED: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];

@@ -1,4 +1,4 @@
-//! A row of a file, before it is matched with the table.
+//! A row from a file, before it is matched with the table.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,15 @@ use serde_json::{Map, Value as Json};
 /// The position of a row in its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RecordPosition {
-    /// Its first byte; 0 in a Parquet file.
+    /// The row's first byte; 0 in a Parquet file.
     pub(crate) byte: u64,
-    /// Its line, or its row in a Parquet file, from 1.
+    /// The line, or the row in a Parquet file, from 1.
     pub(crate) line: u64,
-    /// The number of records of a CSV file before it.
+    /// How many records a CSV file has before the row.
     pub(crate) record: u64,
 }
 
-/// The next item of a file.
+/// The next item in a file.
 pub(crate) enum Next {
     /// A row, stored in the caller's record.
     Row(RecordPosition),
@@ -25,17 +25,17 @@ pub(crate) enum Next {
     End,
 }
 
-/// A row: its data, in the order of the file's names.
+/// A row: the data, in the same order as the file's names.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) text: csv::StringRecord,
-    /// Data of formats other than CSV.
+    /// Data in formats other than CSV.
     pub(crate) data: Vec<Datum<'static>>,
-    /// The values of a CSV file that mean a missing one.
+    /// The values in a CSV file that mean a missing one.
     pub(crate) nulls: Vec<bool>,
 }
 
-/// One value of a row.
+/// One value in a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Datum<'r> {
     Null,
@@ -46,13 +46,13 @@ pub(crate) enum Datum<'r> {
         expect(dead_code, reason = "only Parquet has values that are bytes")
     )]
     Bytes(Cow<'r, [u8]>),
-    /// A list, of a field with groups.
+    /// A list, from a field with groups.
     List(Value),
     /// A value that no field can hold: refused when it is used.
     Foreign {
-        /// A description of its type.
+        /// A description of the type.
         what: &'static str,
-        /// Its printed form.
+        /// The printed form.
         shown: Cow<'r, str>,
     },
 }
@@ -94,7 +94,7 @@ impl Record {
 
 #[cfg(test)]
 impl Record {
-    /// Returns a record of a format other than CSV.
+    /// Returns a record in a format other than CSV.
     pub(crate) fn of(data: Vec<Datum<'static>>) -> Self {
         Self { data, ..Self::default() }
     }

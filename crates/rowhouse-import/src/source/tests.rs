@@ -25,8 +25,8 @@ fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// Returns the items of a file: each row as its line and values, each invalid row as its line,
-/// reason and original.
+/// Returns a file's items: each row as line and values, each invalid row as line, reason and
+/// original.
 fn read(path: &Path, reading: &Reading, wanted: &[&str]) -> Result<Vec<String>> {
     let wanted: Vec<_> = wanted.iter().map(|name| (*name).to_owned()).collect();
     let mut source = Source::open(path, reading, &wanted)?;
@@ -294,7 +294,7 @@ fn a_damaged_or_truncated_compressed_text_is_an_error() {
             assert!(error.message().contains("cannot be decoded"), "{error}");
             assert!(error.message().contains(&format!("{name}, line=")), "{error}");
         }
-        // A flipped bit changes the content, or its sum.
+        // A flipped bit changes the content, or the checksum.
         for at in [half / 2, half + half / 2, whole.len() - 3] {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x10;

@@ -1,4 +1,4 @@
-//! The text of a file, as UTF-8.
+//! A file's text, as UTF-8.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -13,21 +13,20 @@ use super::lines::unreadable;
 use super::reading::Encoding;
 use super::utf16::Utf16Reader;
 
-/// The text of a file: decompressed, and converted to UTF-8 if the file is in UTF-16. Offsets count
-/// bytes of this text.
+/// A file's text: decompressed, and converted to UTF-8 if the file is in UTF-16. Offsets count
+/// bytes in this text.
 pub(super) struct TextInput {
     path: PathBuf,
     encoding: Option<Encoding>,
     bytes: Decoded,
-    /// The offset of the next byte.
+    /// The next byte's offset.
     at: u64,
 }
 
 enum Decoded {
     /// The file itself.
     Plain(File),
-    /// A text that is decoded from its beginning on, and the number of bytes of the file that have
-    /// been read for it.
+    /// A text that is decoded from its beginning on, and how many file bytes have been read for it.
     Stream(Box<dyn Read>, Rc<Cell<u64>>),
 }
 
@@ -35,7 +34,7 @@ impl TextInput {
     /// Opens a file. A text without a byte order mark has this encoding, or is in UTF-8.
     ///
     /// # Errors
-    /// `Io`; `Corruption` of a compressed file; `Unsupported` for other compressions; and
+    /// `Io`; `Corruption` for a compressed file; `Unsupported` for other compressions; and
     /// `InvalidRequest` for a text that looks like UTF-16 but is not declared as such.
     pub(super) fn open(path: &Path, encoding: Option<Encoding>) -> Result<Self> {
         let failed = |source| unreadable(path, 1, source);
@@ -69,7 +68,7 @@ impl TextInput {
         matches!(self.bytes, Decoded::Plain(_))
     }
 
-    /// Returns how many bytes of the file have been read.
+    /// Returns how many file bytes have been read.
     pub(super) fn bytes_read(&self) -> u64 {
         match &self.bytes {
             Decoded::Plain(_) => self.at,
@@ -120,7 +119,7 @@ impl Read for Counted {
     }
 }
 
-/// Returns the encoding of a text with these first bytes.
+/// Returns the encoding for a text with these first bytes.
 fn encoding_of(path: &Path, head: &[u8], declared: Option<Encoding>) -> Result<Encoding> {
     Encoding::of(head, declared).ok_or_else(|| {
         Error::invalid(format!(
@@ -147,7 +146,7 @@ pub(super) fn head_of(bytes: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Marks an error of a decoder, which the file system did not report, as one of the data.
+/// Marks a decoder error, which the file system did not report, as an error in the data.
 fn decoder_error(error: io::Error) -> io::Error {
     let kind = error.kind();
     match error.raw_os_error() {
@@ -158,6 +157,6 @@ fn decoder_error(error: io::Error) -> io::Error {
     }
 }
 
-/// The longest magic, of bzip2, has ten bytes.
+/// The longest magic, for bzip2, has ten bytes.
 const HEAD_LEN: u64 = 16;
 const BUFFER_LEN: usize = 64 << 10;

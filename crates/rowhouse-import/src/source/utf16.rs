@@ -12,12 +12,12 @@ pub(super) struct Utf16Reader<R> {
     /// Bytes that are not converted yet: at most a unit and a byte between two reads.
     raw: Vec<u8>,
     text: Vec<u8>,
-    /// The number of bytes of `text` that were returned.
+    /// How many bytes in `text` were returned.
     taken: usize,
 }
 
 impl<R: Read> Utf16Reader<R> {
-    /// Creates a reader of units after the byte order mark.
+    /// Creates a reader for units after the byte order mark.
     pub(super) fn new(units: R, is_big_endian: bool) -> Self {
         Self { units, is_big_endian, raw: Vec::new(), text: Vec::new(), taken: 0 }
     }
@@ -50,7 +50,7 @@ impl<R: Read> Utf16Reader<R> {
             false => u16::from_le_bytes([pair[0], pair[1]]),
         };
         let mut units: Vec<u16> = self.raw.chunks_exact(2).map(unit).collect();
-        // Its other half is in the next chunk.
+        // The other half is in the next chunk.
         if !is_end {
             units.pop_if(|unit| (0xD800..0xDC00).contains(unit));
         }
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns its bytes a few at a time.
+    /// Returns the bytes a few at a time.
     struct Slowly<'b>(&'b [u8], usize);
 
     impl Read for Slowly<'_> {

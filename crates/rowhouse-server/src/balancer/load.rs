@@ -1,4 +1,4 @@
-//! Measures the load of regions.
+//! Measures the region load.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -8,8 +8,8 @@ use rowhouse_store::{Region, Store};
 
 use crate::limits::{LOAD_WINDOW, MOVED_REGION_REST};
 
-/// The load of each region, averaged over [`LOAD_WINDOW`]: requests per second, of which each
-/// [`BYTES_PER_REQUEST`] of cells count as one more.
+/// Each region's load, averaged over [`LOAD_WINDOW`]: requests per second, where each
+/// [`BYTES_PER_REQUEST`] cell bytes count as one more.
 #[derive(Default)]
 pub(crate) struct LoadMeter {
     regions: Mutex<HashMap<String, Measured>>,
@@ -39,7 +39,7 @@ impl LoadMeter {
         }
     }
 
-    /// Returns the average load of a region per second.
+    /// Returns a region's average load per second.
     pub(crate) fn per_second(&self, region: &Region) -> f64 {
         self.regions.lock().get(&region.name().encoded).map_or(0.0, |it| it.per_second)
     }
@@ -51,7 +51,7 @@ impl LoadMeter {
         }
     }
 
-    /// Returns whether the balancer moved the region less than [`MOVED_REGION_REST`] ago.
+    /// Returns true if the balancer moved the region less than [`MOVED_REGION_REST`] ago.
     pub(crate) fn is_resting(&self, region: &Region, now: Instant) -> bool {
         let regions = self.regions.lock();
         let moved = regions.get(&region.name().encoded).and_then(|it| it.moved);
@@ -66,17 +66,17 @@ impl Measured {
             return self;
         }
         let rate = work.saturating_sub(self.work) as f64 / seconds;
-        // The weight of the last interval in an exponential average.
+        // The last interval's weight in an exponential average.
         let weight = 1.0 - (-seconds / LOAD_WINDOW.as_secs_f64()).exp();
         let per_second = self.per_second + weight * (rate - self.per_second);
         Self { work, at: now, per_second, ..self }
     }
 }
 
-/// Bytes of cells that are as much work as a request: those of a small block.
+/// Cell bytes that are as much work as a request: as many as in a small block.
 const BYTES_PER_REQUEST: u64 = 4 << 10;
 
-/// Returns the requests of a region since the store was opened, and their bytes as requests.
+/// Returns a region's requests since the store was opened, and their bytes as requests.
 fn work(region: &Region) -> u64 {
     let requests = region.requests();
     let bytes = requests.read_bytes.saturating_add(requests.written_bytes);

@@ -1,15 +1,15 @@
-//! Plans moves of regions: a pure function of the servers, the regions and their load.
+//! Plans region moves: a pure function of the servers, the regions and their load.
 
 /// A region, as far as the balancer looks at it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
-    /// Its table: regions of one table have the same number.
+    /// The table: regions in one table have the same number.
     pub(super) table: usize,
-    /// The number of its server.
+    /// The server number.
     pub(super) server: u32,
     /// Requests and bytes per second, as [`LoadMeter`](super::LoadMeter) measures them.
     pub(super) load: f64,
-    /// Bytes of its files.
+    /// Bytes in the region's files.
     pub(super) bytes: u64,
     /// Whether it may be moved now.
     pub(super) can_move: bool,
@@ -22,22 +22,22 @@ pub(super) struct Move {
     pub(super) to: u32,
 }
 
-/// Moves of one run: small steps, whose effect is measured before the next.
+/// Moves in one run: small steps, whose effect is measured before the next.
 const LOADED_MOVES_MAX: usize = 4;
-/// Moves of regions without load, which disturb nobody.
+/// Moves for regions without load, which disturb nobody.
 const IDLE_MOVES_MAX: usize = 256;
 /// How far above the average a server's share may be. As HBase's `hbase.regions.slop`.
 const SLOP: f64 = 0.2;
-/// The least improvement of a move for the busier server, as a share of the average. Below it, the
-/// load that the next minute brings may undo the move.
+/// The least improvement that a move must bring to the busier server, as a share of the average.
+/// Below it, the load that the next minute brings may undo the move.
 const GAIN_MIN: f64 = 0.1;
-/// The load of a server, on average, below which load does not count.
+/// The average server load below which load does not count.
 const LOAD_MIN: f64 = 10.0;
 /// A region with less than this share of a server's average load counts as idle.
 const IDLE_SHARE: f64 = 0.02;
 
-/// Plans moves between `servers`. The load of the busiest server never grows, regions that may not
-/// move stay, and servers that are not named neither give nor get regions.
+/// Plans moves between `servers`. The busiest server's load never grows, regions that may not move
+/// stay, and servers that are not named neither give nor get regions.
 pub(super) fn plan(servers: &[u32], regions: &[Candidate]) -> Vec<Move> {
     if servers.len() < 2 {
         return Vec::new();
@@ -52,10 +52,10 @@ pub(super) fn plan(servers: &[u32], regions: &[Candidate]) -> Vec<Move> {
 struct State<'a> {
     regions: &'a [Candidate],
     servers: Vec<Server>,
-    /// The average load of a server.
+    /// A server's average load.
     mean: f64,
     moves: Vec<Move>,
-    /// How many of the moves spread load.
+    /// How many moves spread load.
     loaded_moves: usize,
 }
 
@@ -115,8 +115,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Moves idle regions of each table from the server with the most of them to the one with the
-    /// fewest.
+    /// Moves each table's idle regions from the server with the most to the server with the fewest.
     fn spread_tables(&mut self) {
         let tables = self.regions.iter().map(|region| region.table + 1).max().unwrap_or(0);
         for table in 0..tables {
@@ -173,8 +172,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the idle region of a server whose move brings the sizes of the two servers closest
-    /// and leaves the other one's load fair.
+    /// Returns a server's idle region whose move brings the two servers' sizes closest and leaves
+    /// the other server's load fair.
     fn idle_region(
         &self,
         from: usize,
@@ -207,7 +206,7 @@ impl<'a> State<'a> {
         self.moves.len() - self.loaded_moves
     }
 
-    /// Returns the regions of a server that may move and have not.
+    /// Returns a server's regions that may move and have not.
     fn movable(&self, server: usize) -> impl Iterator<Item = usize> + '_ {
         let has_moved = |region: usize| self.moves.iter().any(|it| it.region == region);
         let regions = self.servers[server].regions.iter().copied();
@@ -253,7 +252,7 @@ mod tests {
         }
     }
 
-    /// Runs the balancer until it is content; returns the number of runs.
+    /// Runs the balancer until it is content; returns the run count.
     fn settle(servers: &[u32], regions: &mut [Candidate]) -> usize {
         for runs in 0.. {
             let moves = plan(servers, regions);

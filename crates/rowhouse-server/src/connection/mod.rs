@@ -41,7 +41,7 @@ struct Connection {
     share: Arc<Share>,
     protocol: ServerConnection,
     input: BytesMut,
-    /// What the request at the start of the input has reserved, also for its answer.
+    /// What the request at the start of the input has reserved, also for the answer.
     request_memory: Option<Reserved>,
     /// Waits for that, at most once at a time.
     admission: JoinSet<Reserved>,
@@ -52,7 +52,7 @@ struct Connection {
     caller: Arc<Caller>,
 }
 
-/// The next step of a connection after it has processed its input.
+/// A connection's next step after it has processed the input.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
     /// Write the answers, then process more input: it may contain further complete calls.
@@ -100,7 +100,7 @@ impl Connection {
         let mut stop = self.context.server.stopping();
         let stopped = stop.wait_for(|is_stopping| *is_stopping);
         tokio::pin!(stopped);
-        // Of a request whose memory is reserved, while it is read.
+        // For a request whose memory is reserved, while it is read.
         let mut pace: Option<Pace> = None;
         let mut next = Next::Read;
         while next == Next::Read && !self.context.server.is_stopping() {
@@ -174,15 +174,15 @@ impl Connection {
                 next = self.answer(&mut pace).await?;
             }
         }
-        // Its calls may wait for what a request in the input holds.
+        // The connection's calls may wait for what a request in the input holds.
         self.admission.abort_all();
         self.request_memory = None;
         self.input = BytesMut::new();
         self.finish().await
     }
 
-    /// Returns whether there is memory for the request at the start of the input, which lacks so
-    /// many bytes, and for its answer. Asks for it if it has to be waited for.
+    /// Returns true if there is memory for the request at the start of the input, which lacks so
+    /// many bytes, and for the answer. Requests memory if it has to be waited for.
     fn has_memory(&mut self, missing: usize) -> bool {
         if self.request_memory.is_some() {
             return true;
@@ -202,7 +202,7 @@ impl Connection {
                 return true;
             }
         }
-        // In a task of its own: a place in the queue that nobody looks after would hold up others.
+        // In a separate task: a place in the queue that nobody looks after would hold up others.
         self.admission.spawn(admission(Arc::clone(&self.share), request_bytes as u64));
         false
     }
@@ -217,7 +217,7 @@ impl Connection {
     }
 
     /// Answers the complete requests in the input, if there is memory for that, and writes the
-    /// answers. Where the client lets them wait, the pace of its requests begins anew.
+    /// answers. Where the client lets them wait, the request pace begins anew.
     async fn answer(&mut self, pace: &mut Option<Pace>) -> std::io::Result<Next> {
         // No answer waits for the memory of others.
         let mut waited = self.write().await?;
@@ -246,7 +246,7 @@ impl Connection {
             }
             match self.protocol.next(&mut self.input, self.output.small()) {
                 None => {
-                    // That of a request that could not be read.
+                    // Memory for a request that could not be read.
                     self.request_memory = None;
                     break;
                 }
@@ -285,7 +285,7 @@ impl Connection {
         };
         let memory = self.request_memory.take().filter(|memory| memory.bytes() > 0);
         if memory.is_some() {
-            // The rest of the input must not hold the buffer of the request.
+            // The remaining input must not hold the request's buffer.
             self.input = BytesMut::from(&self.input[..]);
         }
         if let Some(cap) = &self.context.server.cap {
@@ -309,7 +309,7 @@ impl Connection {
         self.calls.spawn(async move { call.finish(&server.workers).await });
     }
 
-    /// Answers a call once the limit of the region server permits it.
+    /// Answers a call once the region server's limit permits it.
     fn answer_later(
         &mut self,
         client: Client,
@@ -323,7 +323,7 @@ impl Connection {
             if let Some(cap) = &context.server.cap {
                 cap.wait(at).await;
             }
-            // What waits here would wait with the memory of its request.
+            // What waits here would wait while it holds the request's memory.
             let memory_of_answer = context.cluster.call_memory.try_small(TURN_BYTES);
             let mut bytes = BytesMut::new();
             match dispatch::answer(&context, client, request, memory, arrived, &mut bytes) {
@@ -339,13 +339,13 @@ impl Connection {
     fn take_answer(&mut self, answer: Result<Answer, JoinError>) {
         match answer {
             Ok(answer) => self.output.push(answer),
-            // Calls are not cancelled while the connection runs, and a panic of one is answered.
+            // Calls are not cancelled while the connection runs, and a panic in one is answered.
             Err(error) => tracing::error!(peer = %self.peer, %error, "a call ended without answer"),
         }
     }
 
     /// Writes all answers. Where the client takes them too slowly while others wait for memory, the
-    /// connection ends. Returns whether it had to wait for the client.
+    /// connection ends. Returns true if it had to wait for the client.
     async fn write(&mut self) -> std::io::Result<bool> {
         let mut pace: Option<Pace> = None;
         while let Some(bytes) = self.output.first() {
@@ -406,13 +406,13 @@ impl Drop for Connection {
     }
 }
 
-/// Waits for the memory of a request of so many bytes; 0 if all of it is in the input. What answers
-/// it is reserved at once, for a large one with what its call needs, so that what holds memory for
-/// a request waits for no more.
+/// Waits for the memory that a request with so many bytes needs; 0 if the whole request is in the
+/// input. What answers it is reserved at once, for a large request with what the call needs, so
+/// that what holds memory for a request waits for no more.
 async fn admission(share: Arc<Share>, bytes: u64) -> Reserved {
     match bytes <= SMALL_REQUEST_BYTES {
         true => share.memory.process().small(bytes + TURN_BYTES).await,
-        // Its cells are in memory as they were sent and as they are written.
+        // The request's cells are in memory as they were sent and as they are written.
         false => share.memory.reserve(2 * bytes + CALL_BYTES + TURN_BYTES).await,
     }
 }
@@ -455,7 +455,7 @@ impl Pace {
         tokio::time::sleep_until(self.until).await;
     }
 
-    /// Returns whether too little has come since the last judgement, if it is time for another.
+    /// Returns true if it is time for another judgement and too little has come since the last one.
     fn is_slow(&mut self) -> bool {
         if tokio::time::Instant::now() < self.until {
             return false;

@@ -1,4 +1,4 @@
-//! The answers of a connection that wait to be written.
+//! A connection's answers that wait to be written.
 
 use std::collections::VecDeque;
 
@@ -8,26 +8,26 @@ use crate::answer::Answer;
 use crate::limits::BUFFER_KEEP_BYTES;
 use crate::memory::{Reserved, SMALL_ANSWER_BYTES};
 
-/// Answers of long calls up to this size are joined, so that several take one write.
+/// Answers to long calls up to this size are joined, so that several take one write.
 const JOINED_BYTES_MAX: usize = 16 << 10;
 
-/// Maximum capacity in bytes of a buffer that is kept for the next answer while calls come: a new
-/// one of this size would be new pages.
+/// Maximum capacity in bytes for a buffer that is retained for the next answer while calls come: a
+/// new one with this size would be new pages.
 const BUSY_BUFFER_KEEP_BYTES: usize = SMALL_ANSWER_BYTES as usize;
 
-/// Answers in the order in which they are written: first those of small calls.
+/// Answers in the order in which they are written: answers to small calls first.
 #[derive(Default)]
 pub(super) struct Output {
     small: BytesMut,
-    /// Bytes of `small` that are written.
+    /// Bytes in `small` that are written.
     written: usize,
-    /// Held until all of `small` is written.
+    /// Held until `small` is written completely.
     turn: Option<Reserved>,
     large: VecDeque<Answer>,
 }
 
 impl Output {
-    /// Holds the memory of small answers that are about to be made.
+    /// Holds the memory for small answers that are about to be made.
     pub(super) fn reserve(&mut self, turn: Option<Reserved>) {
         self.turn = turn;
     }
@@ -37,12 +37,12 @@ impl Output {
         &mut self.small
     }
 
-    /// Returns whether the small answers are to be written before more of them are made.
+    /// Returns true if the small answers are to be written before more are made.
     pub(super) fn is_full(&self) -> bool {
         self.small.len() as u64 > SMALL_ANSWER_BYTES
     }
 
-    /// Adds the answer of a long call.
+    /// Adds the answer to a long call.
     pub(super) fn push(&mut self, answer: Answer) {
         if answer.bytes.len() <= JOINED_BYTES_MAX && !self.is_full() {
             self.small.extend_from_slice(&answer.bytes);
@@ -60,7 +60,7 @@ impl Output {
         self.large.front().map(|answer| &answer.bytes[..])
     }
 
-    /// Notes that so many bytes of [`Output::first`] are written.
+    /// Notes that so many bytes in [`Output::first`] are written.
     pub(super) fn advance(&mut self, bytes: usize) {
         if self.written < self.small.len() {
             self.written += bytes;
@@ -89,7 +89,7 @@ impl Output {
         self.turn = None;
     }
 
-    /// Returns whether there is a buffer that a connection without calls does not keep.
+    /// Returns true if there is a buffer that a connection without calls does not keep.
     pub(super) fn has_spare(&self) -> bool {
         self.small.capacity() > BUFFER_KEEP_BYTES && self.small.is_empty()
     }

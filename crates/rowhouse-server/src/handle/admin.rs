@@ -20,7 +20,7 @@ pub(crate) fn region_info(
     let name = RegionRef::from_proto(request.region);
     let asked = request.compaction_state.unwrap_or(false);
     if let Some(mob) = mob_region(context, &name) {
-        // MOB values are in the files of their regions.
+        // MOB values are in the regions' files.
         let state = region::compaction_state_to_proto(CompactionState::None).into();
         return Ok(proto::GetRegionInfoResponse {
             region_info: region::to_proto(&mob),
@@ -50,8 +50,8 @@ pub(crate) fn region_info(
     })
 }
 
-/// Returns the region by whose name clients ask the master about the MOB files of a table, as they
-/// do in `Admin.getCompactionState` with `CompactType.MOB`. No server serves it.
+/// Returns the region by whose name clients ask the master about a table's MOB files, as they do in
+/// `Admin.getCompactionState` with `CompactType.MOB`. No server serves it.
 fn mob_region(context: &Context, name: &RegionRef) -> Option<RegionInfo> {
     let RegionRef::Full(name) = name else { return None };
     let is_master = Arc::ptr_eq(&context.server, &context.cluster.master);
@@ -61,7 +61,7 @@ fn mob_region(context: &Context, name: &RegionRef) -> Option<RegionInfo> {
     Some(RegionInfo::new(table, range, 0)).filter(|mob| mob.name().full == *name)
 }
 
-/// The first row of [`mob_region`].
+/// The first row in [`mob_region`].
 const MOB_REGION: &[u8] = b".mob";
 
 pub(crate) fn online_regions(
@@ -133,7 +133,7 @@ pub(crate) fn compact_region(
     Ok(proto::CompactRegionResponse {})
 }
 
-/// Returns the files of a region, as paths in the data directory.
+/// Returns a region's files, as paths in the data directory.
 pub(crate) fn store_files(
     context: &Context,
     request: proto::GetStoreFileRequest,

@@ -64,8 +64,7 @@ pub(crate) fn load(
     Ok(proto::BulkLoadHFileResponse { loaded })
 }
 
-/// Loads the files and returns `true`, or returns `false` if any of their rows is outside of the
-/// region.
+/// Loads the files and returns `true`, or returns `false` if any row in them is outside the region.
 fn load_files(context: &Context, region: &Arc<Region>, files: &FamilyPaths) -> Result<bool> {
     let found = files
         .iter()

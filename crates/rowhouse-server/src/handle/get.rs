@@ -48,7 +48,7 @@ impl ResumableCall for GetCall {
             let result = Some(result::existence(!row.is_empty()));
             return call_context.reply(out, &proto::GetResponse { result });
         }
-        // Clients before HBase 1.3 read the cells of a get only from the message.
+        // Clients before HBase 1.3 read a get's cells only from the message.
         if !call_context.client.is_at_least(1, 3) {
             let result = Some(result::to_proto(&row, CellPlacement::Message));
             return call_context.reply(out, &proto::GetResponse { result });
@@ -61,7 +61,7 @@ impl ResumableCall for GetCall {
 /// A row that was read on a worker thread.
 pub(super) enum InRoom {
     Whole(Row),
-    /// Its cells have more bytes than the call can reserve.
+    /// The row's cells have more bytes than the call can reserve.
     MoreThan(u64),
 }
 
@@ -91,7 +91,7 @@ pub(super) fn read_in_room(
     }
 }
 
-/// Reads a row of a region.
+/// Reads a row in a region.
 pub(super) fn read(
     region: &ServedRegion,
     get: &Get,

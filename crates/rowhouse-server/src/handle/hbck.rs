@@ -34,7 +34,7 @@ pub(crate) fn assign(
     Ok(proto::AssignsResponse { pid })
 }
 
-/// Takes regions out of service. Unknown regions are skipped.
+/// Removes regions from service. Unknown regions are skipped.
 pub(crate) fn unassign(
     context: &Context,
     request: proto::UnassignsRequest,
@@ -71,8 +71,8 @@ pub(crate) fn bypass(
     Ok(proto::BypassProcedureResponse { bypassed: vec![false; request.proc_id.len()] })
 }
 
-/// Repairs nothing: the regions of a region server that ends go to others at once, and the process
-/// replays its log when it restarts.
+/// Repairs nothing: an ending region server's regions go to others at once, and the process replays
+/// the log when it restarts.
 pub(crate) fn server_crashed(
     _: &Context,
     request: proto::ScheduleServerCrashProcedureRequest,

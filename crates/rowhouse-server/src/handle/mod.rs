@@ -1,4 +1,4 @@
-//! Handlers of calls, one module per group of methods.
+//! Call handlers, one module per method group.
 
 pub(crate) mod admin;
 pub(crate) mod bulk_load;
@@ -15,7 +15,7 @@ pub(crate) mod slow_log;
 
 use rowhouse_model::Row;
 
-/// Returns the bytes of a row's cells, the unit of the limits on answers.
+/// Returns the bytes in a row's cells, the unit for the limits on answers.
 fn bytes_of(row: &Row) -> u64 {
     row.cells().map(|cell| cell.as_bytes().len() as u64).sum()
 }

@@ -24,7 +24,7 @@ use crate::cluster::ServedRegion;
 use crate::context::Context;
 use crate::limits::MULTI_ANSWER_BYTES_MAX;
 
-/// A call of many actions, and its progress.
+/// A call with many actions, and the progress.
 pub(crate) struct Multi {
     asked: VecDeque<RegionActions>,
     /// The remaining work in the current region.
@@ -123,12 +123,12 @@ fn begin(context: &Context, asked: RegionActions) -> Result<RegionWork> {
         ServedRegion::Stored(region) => region,
         ServedRegion::System(table, _) => return Err(Store::refuse_write(&table)),
     };
-    // HBase ignores the condition of an empty list of mutations.
+    // HBase ignores the condition on an empty mutation list.
     let conditions = if mutations.is_empty() { Vec::new() } else { conditions };
     Ok(RegionWork::AsOne { region, conditions, mutations })
 }
 
-/// Returns the mutation of an atomic action. An error in one of the actions fails all of them.
+/// Returns an atomic action's mutation. An error in one action fails all of them.
 fn mutation_of(numbered: IndexedAction) -> Result<Mutation> {
     match numbered.action? {
         Action::Mutate(mutation, nonce) => Ok(mutation.with_nonce(nonce)),
@@ -161,7 +161,7 @@ fn all_or_nothing(
     }))
 }
 
-/// The size of a call's answer.
+/// A call's answer size.
 struct AnswerBytes {
     /// Bytes that the answers so far hold.
     bytes: u64,
@@ -169,7 +169,7 @@ struct AnswerBytes {
     has_limit: bool,
 }
 
-/// Appends of a batch. Each returns its cells, which are as large as a table permits.
+/// Appends in a batch. Each returns its cells, which are as large as a table permits.
 const APPENDS_AT_ONCE_MAX: usize = 4;
 
 /// Bytes that an answer to an action holds in addition to its cells.
@@ -187,7 +187,7 @@ impl AnswerBytes {
         }
     }
 
-    /// Returns how many bytes of cells the next answer may have.
+    /// Returns how many cell bytes the next answer may have.
     fn room(&self, call_context: &CallContext) -> u64 {
         let room = call_context.answer_room(self.bytes);
         match self.has_limit {
@@ -196,14 +196,14 @@ impl AnswerBytes {
         }
     }
 
-    /// Returns the error of an action for which there is no room.
+    /// Returns the error for an action that has no room.
     fn full(&self) -> Error {
         let message = format!("the response is full, retry the rest: bytes={}", self.bytes);
         Error::new(ErrorKind::ResponseTooLarge, message)
     }
 }
 
-/// The independent actions of a region.
+/// A region's independent actions.
 struct IndependentActions {
     region: ServedRegion,
     actions: VecDeque<IndexedAction>,
@@ -214,18 +214,18 @@ struct IndependentActions {
 
 /// One operation on a region.
 enum RegionOperation {
-    /// A run of consecutive mutations, applied as one batch, with the client's index of each.
+    /// Consecutive mutations, applied as one batch, each with the client's index.
     Mutate(Vec<u32>, Vec<Mutation>),
     Get(u32, Get),
     Service(u32, proto::CoprocessorServiceCall),
     Refuse(u32, Error),
 }
 
-/// What became of an operation.
+/// What happened to an operation.
 enum Taken {
     Done,
     WouldBlock(RegionOperation),
-    /// There is no room for its answer, of which more than so many bytes are known.
+    /// There is no room for the answer, which is known to have more than so many bytes.
     Outgrown(RegionOperation, u64),
 }
 
@@ -309,7 +309,7 @@ impl IndependentActions {
         Some(RegionOperation::Mutate(indexes, mutations))
     }
 
-    /// Executes a step, or returns it if it would block or its row has no room in the answer.
+    /// Executes a step, or returns it if it would block or the row has no room in the answer.
     fn take_step(
         &mut self,
         call_context: &CallContext,

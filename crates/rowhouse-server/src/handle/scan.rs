@@ -33,7 +33,7 @@ pub(crate) struct Scan {
 }
 
 impl ResumableCall for Scan {
-    /// `None` for a call of a scanner that was closed at its end.
+    /// `None` for a call to a scanner that was closed at the end.
     type Answer = Option<ScanResult>;
 
     fn parse(call_context: &CallContext) -> Result<Self> {
@@ -72,8 +72,8 @@ impl ResumableCall for Scan {
         answer: Self::Answer,
         out: &mut BytesMut,
     ) -> Result<()> {
-        // As in HBase, the answer of a closed scanner does not say whether there are more results:
-        // the client then continues in the next region.
+        // As in HBase, the answer from a closed scanner does not show whether there are more
+        // results: the client then continues in the next region.
         let Some(answer) = answer else {
             return call_context.reply(out, &proto::ScanResponse::default());
         };
@@ -81,8 +81,8 @@ impl ResumableCall for Scan {
     }
 }
 
-/// Returns whether the call asks for few rows that are cheap to read one by one. A scan usually
-/// sends its limit as the number of rows, or asks for all rows.
+/// Returns true if the call requests few rows that are cheap to read one by one. A scan usually
+/// sends the limit as the row count, or requests all rows.
 fn is_short(call_context: &CallContext, call: &ScanCall) -> bool {
     let comes_fast = match &call.target {
         ScanTarget::Open { scan, .. } => Scanner::is_short_of(scan),
@@ -93,7 +93,7 @@ fn is_short(call_context: &CallContext, call: &ScanCall) -> bool {
     comes_fast && call.client_handles_partials && rows <= SHORT_SCAN_ROWS
 }
 
-/// The state of the scanner at the start of a call.
+/// The scanner state when a call starts.
 enum ScannerState {
     /// There is nothing to read.
     Answered(Option<ScanResult>),
@@ -142,7 +142,7 @@ fn open(
     Ok(reading)
 }
 
-/// Opens the scan of a region, which reads the rows that match its query, if it has one.
+/// Opens a region scan, which reads the rows that match the query, if the scan has one.
 pub(super) fn open_region(
     context: &Context,
     region: &Region,
@@ -224,8 +224,8 @@ fn resume(
     Ok(NonBlocking::Done(ScannerState::Reading(Box::new(reading))))
 }
 
-/// Closes a scanner for its client. HBase's clients also close scanners that the server has already
-/// closed at the end of a region.
+/// Closes a scanner for the client. HBase's clients also close scanners that the server has already
+/// closed at a region's end.
 fn close(call_context: &CallContext, id: u64) -> Result<()> {
     let scanners = &call_context.context.server.scanners;
     match scanners.find(id) {
@@ -270,7 +270,7 @@ impl ScannerHandle {
 
 /// An answer with less room than this takes no further row.
 const ROOM_BYTES_MIN: u64 = 32 << 10;
-/// The usual size of a block.
+/// The usual block size.
 const BLOCK_BYTES: u64 = 64 << 10;
 /// Bytes that a row and a cell hold in addition to the cells.
 const ROW_BYTES: u64 = 128;
@@ -281,17 +281,17 @@ struct Reading {
     id: u64,
     scanner: ScannerHandle,
     answer: ScanResult,
-    /// The remaining row limit of the scan; several results can be parts of one row.
+    /// The scan's remaining row limit; several results can be parts of one row.
     rows_left: Option<u32>,
     /// The scanner's progress before the call.
     before: ScanProgress,
-    /// Bytes of cells in the answer, and their maximum.
+    /// Cell bytes in the answer, and their maximum.
     bytes: u64,
     bytes_max: u64,
-    /// Bytes that the answer holds, and up to which its memory is known to be reserved.
+    /// Bytes that the answer holds, and up to which memory is known to be reserved.
     held: u64,
     held_max: u64,
-    /// Size of the answer by the client's count, and its maximum; set for the answer to an open.
+    /// Answer size by the client's count, and the maximum; set for the answer to an open.
     prefetch: Option<Prefetch>,
     /// When to send a heartbeat, if the client supports heartbeats.
     until: Option<Instant>,
@@ -357,7 +357,7 @@ impl Reading {
             let is_cut_by_room =
                 room < requested && (takes_whole_rows || call.client_handles_partials);
             let row_bytes = if is_cut_by_room { room.max(ROOM_BYTES_MIN) } else { requested };
-            // A row of which the client cannot join parts is read to its end at once.
+            // A row whose parts the client cannot join is read to the end at once.
             let until = match (takes_whole_rows, self.is_paused_in_row()) {
                 (true, true) => None,
                 (_, false) | (false, _) => Some(paused_at),
@@ -425,7 +425,7 @@ impl Reading {
                         && is_over(pause)
                         && !self.until.is_some_and(is_over)
                     {
-                        // A part of a batch scan is a result of its own.
+                        // A part in a batch scan is a separate result.
                         self.scanner.get().partial_row = Some(match self.scanner.get().has_batch {
                             true => PartialRow::Returned(left),
                             false => PartialRow::Paused(left),
@@ -433,7 +433,7 @@ impl Reading {
                         return Ok(false);
                     }
                     self.scanner.get().partial_row = Some(PartialRow::Returned(left));
-                    // Except with a batch, only the last result of an answer may be a partial row.
+                    // Except with a batch, only an answer's last result may be a partial row.
                     if !self.scanner.get().has_batch {
                         break;
                     }
@@ -464,11 +464,11 @@ impl Reading {
         self.held_max.saturating_sub(self.held)
     }
 
-    /// Returns whether there is memory for a row, or part of one, that was read.
+    /// Returns true if there is memory for a row or partial row that was read.
     fn has_room_for(&mut self, call_context: &CallContext, row: &Row) -> bool {
         let bytes = row.byte_len();
         let mut room = self.room(call_context).max(ROOM_BYTES_MIN);
-        // A read ends up to a block behind its limit.
+        // A read ends up to a block after the limit.
         while room.saturating_add(BLOCK_BYTES) < bytes {
             let more = call_context.answer_room(self.held.saturating_add(room));
             if more == 0 {
@@ -494,7 +494,7 @@ impl Reading {
         Some(complete)
     }
 
-    /// Counts a complete row; returns whether it reaches the scan's limit, which ends the scan.
+    /// Counts a complete row; returns true if it reaches the scan's limit, which ends the scan.
     fn reaches_limit(&mut self) -> bool {
         if let Some(left) = &mut self.rows_left {
             *left = left.saturating_sub(1);
@@ -529,8 +529,8 @@ impl Reading {
         let Self { id, scanner: mut held, mut answer, before, mut at_end, .. } = self;
         let scanners = &call_context.context.server.scanners;
         let scanner = held.get();
-        // A client that knows that the region is at its end need not close the scanner. After its
-        // limit the client sends no more calls.
+        // A client that knows that the scan is at the region's end need not close the scanner.
+        // After the limit the client sends no more calls.
         if call.rows > 0 && !at_end && answer.more_results && !call.close {
             at_end = match scanner.may_have_more() {
                 Ok(more) => !more,
@@ -570,7 +570,7 @@ impl Reading {
     }
 }
 
-/// Notes the source of a scanner for the slow log.
+/// Notes a scanner's source for the slow log.
 fn note_source(call_context: &CallContext, scanner: &Scanner) {
     if let Some(source) = &scanner.source {
         // A call that was paused and goes on has it noted.
@@ -602,7 +602,7 @@ fn reset(call_context: &CallContext, error: Error) -> Error {
     Error::new(kind, format!("Scanner is closed on the server-side: {error}")).with_source(error)
 }
 
-/// Returns the metrics of a scan under HBase's names, with times in milliseconds, for a client that
+/// Returns a scan's metrics under HBase's names, with times in milliseconds, for a client that
 /// requests them.
 fn metrics(
     call_context: &CallContext,
@@ -624,12 +624,11 @@ fn metrics(
 /// Keeps the answer to an open smaller than the client's limit for one answer, as counted by the
 /// client.
 ///
-/// HBase's `AsyncTableResultScanner` suspends a scan when its cache holds twice this limit and
-/// resumes it when the cache is down to the limit, on the thread that takes rows. At the end of a
-/// region that thread opens the next scanner. If the answer arrives before the thread has
-/// registered its callback, the thread handles the answer itself, inside `resumePrefetch`: a second
-/// suspension there is lost, and the scan stalls forever. An answer smaller than the limit never
-/// causes it.
+/// HBase's `AsyncTableResultScanner` suspends a scan when the cache holds twice this limit and
+/// resumes it when the cache is down to the limit, on the thread that takes rows. At a region's end
+/// that thread opens the next scanner. If the answer arrives before the thread has registered the
+/// callback, the thread handles the answer itself, inside `resumePrefetch`: a second suspension
+/// there is lost, and the scan stalls forever. An answer smaller than the limit never causes it.
 struct Prefetch {
     bytes: u64,
     bytes_max: u64,
@@ -641,7 +640,7 @@ impl Prefetch {
         Self { bytes: 0, bytes_max, is_full: false }
     }
 
-    /// Counts a row, or part of one, if the answer stays below the limit; returns whether it does.
+    /// Counts a row or partial row if the answer stays below the limit; returns true if it does.
     fn admits(&mut self, row: &Row) -> bool {
         let bytes = self.bytes + bytes_of(row) + row.len() as u64 * CLIENT_CELL_OVERHEAD_BYTES;
         let is_admitted = bytes < self.bytes_max;

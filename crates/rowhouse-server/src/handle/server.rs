@@ -32,8 +32,8 @@ pub(crate) fn clear_compaction_queues(
     Ok(proto::ClearCompactionQueuesResponse {})
 }
 
-/// Evicts the blocks of regions from the block cache; returns how many, and the regions that are
-/// not on this server.
+/// Evicts regions' blocks from the block cache; returns how many, and the regions that are not on
+/// this server.
 pub(crate) fn clear_block_cache(
     context: &Context,
     request: proto::ClearRegionBlockCacheRequest,

@@ -10,7 +10,7 @@ use crate::call::CallContext;
 use crate::context::Context;
 use crate::slow_log::PROTOS;
 
-/// Returns the entries of the slow or the large log, in the form of clients before HBase 2.5.
+/// Returns the entries in the slow or the large log, in the form for clients before HBase 2.5.
 pub(crate) fn responses(call_context: &CallContext, out: &mut BytesMut) -> Result<Routed> {
     let request = call_context.message::<proto::SlowLogResponseRequest>()?;
     let slow_log_payloads = call_context.context.server.slow_log.select(&request);
@@ -18,7 +18,7 @@ pub(crate) fn responses(call_context: &CallContext, out: &mut BytesMut) -> Resul
     Ok(Routed::Answered)
 }
 
-/// As [`responses`], in the form of newer clients.
+/// As [`responses`], in the form for newer clients.
 pub(crate) fn entries(call_context: &CallContext, out: &mut BytesMut) -> Result<Routed> {
     let request = call_context.message::<proto::LogRequest>()?;
     if !request.log_class_name.contains("SlowLogResponseRequest") {
@@ -45,7 +45,7 @@ pub(crate) fn clear(
     Ok(proto::ClearSlowLogResponses { is_cleaned: true })
 }
 
-/// Returns the balancer's decisions, of which there are none.
+/// Returns the balancer's decisions: there are none.
 pub(crate) fn balancer_entries(call_context: &CallContext, out: &mut BytesMut) -> Result<Routed> {
     let request = call_context.message::<proto::LogRequest>()?;
     let known = ["BalancerDecisions", "BalancerRejections"];

@@ -1,23 +1,23 @@
-//! Counts and latencies of calls, by method.
+//! Counts calls and their latencies, by method.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rowhouse_format::rpc::Method;
 
-/// Upper bounds of the buckets of latencies, in microseconds. Longer calls have a bucket of their
-/// own.
+/// Upper bounds for the latency buckets, in microseconds. Longer calls have a separate bucket.
 pub(crate) const BUCKET_MICROS: [u64; 14] = [
     50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 500_000, 2_000_000,
     10_000_000,
 ];
 
-/// The calls that a region server has answered, with those of the servers of its number before it.
+/// The calls that a region server has answered, including the calls to earlier servers with this
+/// number.
 pub(crate) struct Calls {
     methods: Box<[MethodCalls]>,
 }
 
-/// The calls of one method, or of several.
+/// The calls to one method, or to several.
 #[derive(Default)]
 pub(crate) struct MethodCalls {
     errors: AtomicU64,
@@ -32,7 +32,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Counts an answered call, which took `latency` from its arrival.
+    /// Counts an answered call, which took `latency` from arrival.
     pub(crate) fn count(&self, method: Method, latency: Duration, is_error: bool) {
         let calls = &self.methods[method as usize];
         let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
@@ -44,7 +44,7 @@ impl Calls {
         }
     }
 
-    /// Returns the sum of the calls of several servers.
+    /// Returns the sum over several servers' calls.
     pub(crate) fn sum<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
         let sum = Self::default();
         for (to, from) in all.flat_map(|calls| sum.methods.iter().zip(&calls.methods)) {
@@ -53,7 +53,7 @@ impl Calls {
         sum
     }
 
-    /// Returns the sum of the calls of all methods.
+    /// Returns the sum over all methods' calls.
     pub(crate) fn all(&self) -> MethodCalls {
         let sum = MethodCalls::default();
         self.methods.iter().for_each(|calls| sum.add(calls));
@@ -82,12 +82,12 @@ impl MethodCalls {
         load(&self.errors)
     }
 
-    /// The sum of all latencies.
+    /// The latency sum.
     pub(crate) fn latency(&self) -> Duration {
         Duration::from_micros(load(&self.micros))
     }
 
-    /// Calls in each bucket, not counting those of smaller buckets.
+    /// Calls in each bucket, not counting the calls in smaller buckets.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = u64> {
         self.buckets.iter().map(load)
     }

@@ -1,4 +1,4 @@
-//! The metrics of a server: one table of their names, and their text for Prometheus.
+//! A server's metrics: one table with the names, and the text for Prometheus.
 
 #![cfg_attr(not(feature = "web"), allow(dead_code, reason = "only the web port reads them"))]
 
@@ -19,7 +19,7 @@ pub(crate) use calls::Calls;
 use calls::MethodCalls;
 pub(crate) use totals::Totals;
 
-/// A metric, and how its samples are collected.
+/// A metric, and how the samples are collected.
 pub(crate) struct Metric {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
@@ -28,7 +28,7 @@ pub(crate) struct Metric {
     collect: fn(&Sources<'_>, &mut Samples<'_>),
 }
 
-/// What Prometheus calls the type of a metric.
+/// What Prometheus calls a metric's type.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Counter,
@@ -46,8 +46,7 @@ impl Kind {
     }
 }
 
-/// Every metric, in the order of the text. `docs/metrics.md` has the same table; a test compares
-/// them.
+/// Every metric, in text order. `docs/metrics.md` has the same table; a test compares them.
 pub(crate) const METRICS: &[Metric] = &[
     Metric {
         name: "rowhouse_call_seconds",
@@ -238,24 +237,24 @@ pub(crate) const METRICS: &[Metric] = &[
     },
 ];
 
-/// Tables that have samples of their own. Those of all later ones, by name, are left out: a scrape
-/// stays small whatever the catalog holds.
+/// Tables that have their own samples. Samples for all later tables, by name, are left out: a
+/// scrape stays small whatever the catalog holds.
 const TABLES_MAX: usize = 1_000;
 
 /// Where the samples come from.
 struct Sources<'a> {
     cluster: &'a Cluster,
-    /// The calls of all ports.
+    /// The calls to all ports.
     calls: Calls,
     servers: Vec<ServerSource>,
     tables: BTreeMap<TableName, Totals>,
     requests: BTreeMap<TableName, RegionRequests>,
 }
 
-/// A region server, also one that was stopped: its counters stay.
+/// A region server, also one that was stopped: the counters stay.
 struct ServerSource {
     server: Arc<RegionServer>,
-    /// As clients are told.
+    /// As announced to clients.
     address: String,
     is_live: bool,
     regions: usize,
@@ -307,7 +306,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// Writes the samples of one metric.
+/// Writes one metric's samples.
 struct Samples<'a> {
     name: &'static str,
     text: &'a mut String,

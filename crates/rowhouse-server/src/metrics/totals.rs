@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rowhouse_store::{Region, RegionSize};
 
-/// Sums over the regions of a table, or of several. Their requests are in
+/// Sums over the regions in one table or several. Their requests are in
 /// [`Store::requests`](rowhouse_store::Store::requests): sums over regions fall.
 #[derive(Default)]
 pub(crate) struct Totals {
@@ -23,7 +23,7 @@ impl Totals {
         totals
     }
 
-    /// Returns the mean bytes of a region, in files and in memory.
+    /// Returns the mean bytes per region, in files and in memory.
     pub(crate) fn region_bytes_mean(&self) -> u64 {
         (self.size.file_bytes + self.size.memstore_bytes) / (self.regions as u64).max(1)
     }

@@ -14,7 +14,7 @@ use super::{tables, words};
 use crate::region_server::RegionServer;
 use crate::slow_log::LoggedCall;
 
-/// Lists the slow and large calls of all region servers, newest first.
+/// Lists all region servers' slow and large calls, newest first.
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let text = |text| reader.text(text);
     let cluster = &web.context.cluster;
@@ -42,7 +42,7 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     Ok(Page::new(Place::Calls, text(words::CALLS), body))
 }
 
-/// Returns the slow and large calls of a server, each with its address.
+/// Returns a server's slow and large calls, each with the server address.
 fn calls_of(server: &RegionServer) -> Vec<(LoggedCall, String)> {
     let calls = server.slow_log.calls().into_iter();
     calls.map(|call| (call, address(server))).collect()
@@ -86,7 +86,7 @@ fn shown_rows(
     }
 }
 
-/// Returns the table of a region, which may be gone.
+/// Returns the table that a region belongs to, which may be gone.
 fn table_of(web: &Web, region: &RegionRef) -> Option<TableName> {
     if let RegionRef::Full(name) = region {
         let table = name.split(|&byte| byte == b',').next()?;

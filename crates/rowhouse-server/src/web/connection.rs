@@ -1,4 +1,4 @@
-//! Connections of the web port, in HTTP/1.1 or HTTP/2 without TLS.
+//! Connections to the web port, in HTTP/1.1 or HTTP/2 without TLS.
 
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -17,10 +17,10 @@ use super::routes::{monitoring_routes, routes};
 use super::state::Web;
 use crate::limits::{HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_MONITORING_TIME, WEB_STREAMS_MAX};
 
-/// How HTTP/2 begins. No method of HTTP/1.1 has this name.
+/// How HTTP/2 begins. No HTTP/1.1 method has this name.
 const HTTP_2: &[u8] = b"PRI";
 
-/// How long to wait for the rest of the first bytes.
+/// How long to wait for the remaining first bytes.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Serves a connection until either side ends it. One above
@@ -53,7 +53,7 @@ async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Rou
     let ended = Arc::clone(&connection.ended);
     let service = TowerToHyperService::new(routes.layer(Extension(connection)));
     let io = TokioIo::new(Paced::new(stream));
-    // The connections are of different types, and have the same methods.
+    // The connections have different types, and have the same methods.
     macro_rules! run {
         ($connection:expr) => {{
             let connection = $connection;

@@ -1,4 +1,4 @@
-//! Which requests are answered: not those that a page of another origin causes in a browser.
+//! Which requests are answered: not requests that a page from another origin causes in a browser.
 
 use std::net::IpAddr;
 
@@ -16,7 +16,7 @@ use super::solr;
 use super::state::Web;
 use crate::limits::WEB_URI_BYTES_MAX;
 
-/// Headers of every answer. Scripts, styles and pictures come from here alone, no other page may
+/// Headers in every answer. Scripts, styles and pictures come from here alone, no other page may
 /// show these ones in a frame or load them, and no browser keeps them.
 const HEADERS: [(HeaderName, &str); 6] = [
     (
@@ -103,7 +103,7 @@ fn host_of(request: &Request) -> Result<&str, &'static str> {
     }
 }
 
-/// Returns the values of a header; empty for one that is not text.
+/// Returns a header's values; empty for one that is not text.
 fn values<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'h str> {
     headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default())
 }
@@ -112,8 +112,9 @@ fn is_read(request: &Request) -> bool {
     matches!(*request.method(), Method::GET | Method::HEAD)
 }
 
-/// Whether a `Host` header names this machine: by an address, as `localhost`, or by the name that
-/// clients of HBase's protocol are told. Other names may be of a page that tries to reach it.
+/// Whether a `Host` header names this machine: by an address, as `localhost`, or by the name
+/// announced to clients of HBase's protocol. Other names may belong to a page that tries to reach
+/// it.
 fn is_this_machine(header: &str, advertised: &str) -> bool {
     let host = match header.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,
@@ -123,10 +124,10 @@ fn is_this_machine(header: &str, advertised: &str) -> bool {
         || ["localhost", advertised].iter().any(|name| name.eq_ignore_ascii_case(host))
 }
 
-/// Whether a page of another origin caused a request other than by a link that a person follows,
+/// Whether a page from another origin caused a request other than by a link that a person follows,
 /// which only reads. Programs that are no browsers do not send these headers.
 fn is_of_another_origin(headers: &HeaderMap, is_read: bool) -> bool {
-    // `same-site` is another port of this machine.
+    // `same-site` is another port on this machine.
     let is_other =
         values(headers, "sec-fetch-site").any(|site| !["none", "same-origin"].contains(&site));
     let is_followed = values(headers, "sec-fetch-mode").eq(["navigate"])

@@ -1,4 +1,4 @@
-//! The heat map of a table, and its data.
+//! A table's heat map, and the data for it.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ const HOTTEST: usize = 10;
 const HOT_ROWS_SHOWN: usize = 20;
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// What of the requests is shown.
+/// What is shown about the requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Measure {
     Reads,
@@ -55,7 +55,7 @@ impl Measure {
         }
     }
 
-    /// Returns the measure of the kind of requests that a report has most of.
+    /// Returns the measure for the request kind that is most frequent in a report.
     fn of_most(report: &HeatReport) -> Self {
         let buckets = || report.columns.iter().flat_map(|column| &column.buckets);
         let sum = |measure: Self| buckets().map(|bucket| measure.of(bucket)).sum::<u64>();
@@ -109,8 +109,8 @@ impl Span {
         Ok(Self { from: param(reader, "from")?.or(of_hours), to })
     }
 
-    /// Returns the times between which a map lies: those of the address, or those of the first and
-    /// the last request of the report.
+    /// Returns the times between which a map lies: the times in the address, or the times of the
+    /// first and the last request in the report.
     fn measured(&self, report: &HeatReport) -> (i64, i64) {
         if let Some(from) = self.from {
             return (from, self.to);
@@ -134,7 +134,7 @@ struct Map {
     sampled: bool,
     /// The judgements about writes and reads.
     verdicts: [String; 2],
-    /// Those about columns that are never read together.
+    /// Judgements about columns that are never read together.
     columns: Vec<String>,
 }
 
@@ -192,7 +192,7 @@ impl Map {
     }
 }
 
-/// Returns a number of the address; `None` if it is not there.
+/// Returns a number in the address; `None` if it is not there.
 fn param(reader: &Reader, name: &str) -> Result<Option<i64>> {
     match reader.param(name) {
         "" => Ok(None),
@@ -203,7 +203,7 @@ fn param(reader: &Reader, name: &str) -> Result<Option<i64>> {
     }
 }
 
-/// Answers with the page of a table, or with its data if the name ends with `.json`.
+/// Answers with a table's page, or with the data if the name ends with `.json`.
 pub(super) async fn answer(
     State(web): State<Web>,
     Path(name): Path<String>,

@@ -8,7 +8,7 @@ use tokio::task::AbortHandle;
 use crate::limits::WEB_WRITE_WAIT;
 use crate::memory::CallMemory;
 
-/// The connection of a request.
+/// A request's connection.
 #[derive(Clone, Default)]
 pub(super) struct Connection {
     pub(super) ended: Arc<Notify>,
@@ -17,7 +17,7 @@ pub(super) struct Connection {
 impl Connection {
     /// Ends the connection if `calls` wait for memory and the answer that is returned with this is
     /// there for longer than [`WEB_WRITE_WAIT`]. In HTTP/2 a client stops an answer by a window of
-    /// 0, without that a write waits.
+    /// 0, without a write that waits.
     pub(super) fn hold_answer(&self, calls: &Arc<CallMemory>) -> HeldAnswer {
         let (ended, calls) = (Arc::clone(&self.ended), Arc::clone(calls));
         let watch = tokio::spawn(async move {
@@ -32,7 +32,7 @@ impl Connection {
     }
 }
 
-/// Ends the watch of an answer.
+/// Stops watching an answer.
 pub(super) struct HeldAnswer(AbortHandle);
 
 impl Drop for HeldAnswer {

@@ -1,5 +1,5 @@
-//! `/jmx`: measurements under the names of HBase's beans, in the form of Hadoop's servlet, for
-//! tools that read those of Apache HBase. Only what is measured is there.
+//! `/jmx`: measurements under the names of HBase's beans, in the same form as Hadoop's servlet, for
+//! tools that read Apache HBase's measurements. Only what is measured is there.
 
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ fn master(cluster: &Cluster) -> Bean {
     bean
 }
 
-/// Returns sums over the region servers of the process, as several of them in one JVM have.
+/// Returns sums over the process's region servers, as several region servers in one JVM have.
 /// Counters include servers that were stopped and tables that were dropped.
 fn server(cluster: &Cluster, tables: &[Arc<Table>]) -> Bean {
     let servers = cluster.region_servers();
@@ -117,7 +117,7 @@ fn server(cluster: &Cluster, tables: &[Arc<Table>]) -> Bean {
     let region_bytes_mean = totals.region_bytes_mean();
     let Totals { regions, size } = totals;
     let requests = cluster.store.requests().all;
-    // With those that were stopped, so that counters do not fall.
+    // With stopped servers, so that counters do not fall.
     let ever = cluster.members.all();
     let calls = Calls::sum(ever.iter().map(|server| &*server.calls));
     let called = |name: &str| -> Value {
@@ -229,7 +229,7 @@ fn of_tables(cluster: &Cluster, tables: &[Arc<Table>]) -> Bean {
     bean
 }
 
-/// Returns what comes before the names of the metrics of a table or region.
+/// Returns what comes before the metric names for a table or region.
 fn prefix(table: &TableName, region: Option<&str>) -> String {
     let region = region.map(|name| format!("_region_{name}")).unwrap_or_default();
     format!("Namespace_{}_table_{}{region}_metric_", table.namespace(), table.qualifier())

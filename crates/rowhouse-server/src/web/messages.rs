@@ -1,10 +1,10 @@
-//! Messages of the program in Chinese. They are written in English where they arise; pages know
+//! The program's messages in Chinese. They are written in English where they arise; pages know
 //! those that a query, an address or a task causes by their form. Any other stays in English.
 
 use super::reader::Lang;
 
-/// English and Chinese messages. `{}` stands for any text, which stays as it is; `{w}` for words of
-/// the program, which are in the table too.
+/// English and Chinese messages. `{}` stands for any text, which stays as it is; `{w}` for program
+/// words, which are in the table too.
 const MESSAGES: &[(&str, &str)] = &[
     // Queries.
     ("expected the name of a field", "此处应为字段名"),
@@ -53,7 +53,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ("expected an even number of hex digits: x'00ff'", "此处应为偶数个十六进制数字：x'00ff'"),
     ("unexpected character `{}`", "意外的字符 `{}`"),
     ("this quote is never closed", "引号没有结束"),
-    // Queries of a table.
+    // Queries on a table.
     ("there is no `{}`", "没有 `{}`"),
     ("fields of the key: {}", "行键的字段：{}"),
     ("columns: {}", "列：{}"),
@@ -175,14 +175,14 @@ fn in_chinese(english: &str) -> Option<String> {
     Some(sentences(message)? + &place_in_chinese(place))
 }
 
-/// Translates a message and its hints, which come after semicolons.
+/// Translates a message and the hints, which come after semicolons.
 fn sentences(english: &str) -> Option<String> {
     let mut ends = english.match_indices("; ");
     let parts = ends.find_map(|(at, _)| {
         let (first, rest) = (sentence(&english[..at])?, sentences(&english[at + 2..])?);
         Some(format!("{first}；{rest}"))
     });
-    // A semicolon may be in the text of a user.
+    // A semicolon may be in a user's text.
     parts.or_else(|| sentence(english))
 }
 
@@ -190,7 +190,7 @@ fn sentence(english: &str) -> Option<String> {
     MESSAGES.iter().find_map(|(pattern, chinese)| filled(chinese, &captured(pattern, english)?))
 }
 
-/// Returns the texts for which the places of a pattern stand, if it matches the whole text.
+/// Returns the texts for which a pattern's places stand, if it matches the whole text.
 fn captured<'t>(pattern: &str, text: &'t str) -> Option<Vec<&'t str>> {
     let mut pieces = pattern.split("{}").flat_map(|piece| piece.split("{w}"));
     let mut rest = text.strip_prefix(pieces.next()?)?;
@@ -208,7 +208,7 @@ fn captured<'t>(pattern: &str, text: &'t str) -> Option<Vec<&'t str>> {
     rest.is_empty().then_some(captures)
 }
 
-/// Puts texts in the places of a Chinese message, whose order is that of the English one.
+/// Puts texts in a Chinese message's places, which are in the same order as in the English message.
 fn filled(chinese: &str, captures: &[&str]) -> Option<String> {
     let mut text = String::new();
     let mut rest = chinese;

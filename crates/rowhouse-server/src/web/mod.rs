@@ -1,9 +1,9 @@
 //! Web pages, metrics and health over HTTP (`docs/web.md`).
 //!
-//! Everything is read-only and without authentication, so it listens on loopback unless told
-//! otherwise; [`guard`] refuses requests that a page of another origin causes. Pages are made on
-//! threads that may block: sizes are asked of each region, which takes locks. [`solr`] answers the
-//! clients of Solr.
+//! Everything is read-only and without authentication, so it listens on loopback unless configured
+//! otherwise; [`guard`] refuses requests that a page from another origin causes. Pages are made on
+//! threads that may block: each region is queried for sizes, which takes locks. [`solr`] answers
+//! Solr clients.
 
 mod assets;
 mod calls;

@@ -27,8 +27,8 @@ pub(super) async fn metrics(State(web): State<Web>) -> Response {
     }
 }
 
-/// Returns the running tasks as HBase's `/rs-status?format=json` does: the command `processlist` of
-/// its shell reads them there.
+/// Returns the running tasks as HBase's `/rs-status?format=json` does: the command `processlist` in
+/// HBase's shell reads them there.
 pub(super) async fn tasks(State(web): State<Web>) -> Response {
     let tasks = web.context.cluster.store.tasks();
     let tasks = tasks.into_iter().map(|task| {

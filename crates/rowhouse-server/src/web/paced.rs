@@ -1,4 +1,4 @@
-//! A connection that ends when its client takes no answer for too long.
+//! A connection that ends when the client takes no answer for too long.
 
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use crate::limits::WEB_WRITE_WAIT;
 /// takes would stay in memory.
 pub(super) struct Paced {
     stream: TcpStream,
-    /// The end of the wait of the write that waits.
+    /// When the wait ends for the write that waits.
     wait: Option<Pin<Box<Sleep>>>,
 }
 
@@ -23,7 +23,7 @@ impl Paced {
         Self { stream, wait: None }
     }
 
-    /// Returns the outcome of a write, or the error of one that has waited for too long.
+    /// Returns a write's outcome, or the error for a write that has waited for too long.
     fn judged<T>(
         &mut self,
         context: &mut Context<'_>,

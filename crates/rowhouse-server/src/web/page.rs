@@ -1,4 +1,4 @@
-//! The frame of a page, and pages without content of their own.
+//! A page's frame, and pages without their own content.
 
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LANGUAGE, CONTENT_TYPE, VARY};
@@ -11,7 +11,7 @@ use super::shown;
 use super::state::Web;
 use super::words::{self, Text};
 
-/// The parts of the navigation, in its order.
+/// The navigation's parts, in order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Tables,
@@ -38,20 +38,20 @@ impl Place {
     }
 }
 
-/// A page without its frame.
+/// A page without the frame.
 pub(super) struct Page {
-    /// The part of the navigation that it belongs to.
+    /// The navigation part that the page belongs to.
     place: Option<Place>,
     pub(super) status: StatusCode,
     /// Title and first heading. Names in it are as they are: it is escaped when it is written.
     title: String,
     body: Markup,
-    /// A script of this server that the page runs.
+    /// A script on this server that the page runs.
     script: Option<&'static str>,
 }
 
 impl Page {
-    /// Creates a page of a part of the navigation.
+    /// Creates a page in a navigation part.
     pub(super) fn new(place: Place, title: impl Into<String>, body: Markup) -> Self {
         Self { place: Some(place), ..Self::without_place(StatusCode::OK, title, body) }
     }
@@ -60,12 +60,12 @@ impl Page {
         Self { place: None, status, title: title.into(), body, script: None }
     }
 
-    /// Has the page run a script of this server.
+    /// Has the page run a script on this server.
     pub(super) fn with_script(self, path: &'static str) -> Self {
         Self { script: Some(path), ..self }
     }
 
-    /// Returns the page of an error.
+    /// Returns the page that shows an error.
     pub(super) fn of_error(reader: &Reader, error: &Error) -> Self {
         let title = reader.text(match error.kind() {
             ErrorKind::TableNotFound => words::NO_SUCH_TABLE,
@@ -76,7 +76,7 @@ impl Page {
         Self::without_place(status_of(error), title, shown::error(reader, error))
     }
 
-    /// Returns the page of an address where nothing is.
+    /// Returns the page for an address where nothing is.
     pub(super) fn not_found(reader: &Reader) -> Self {
         let body = html! { p { (reader.text(words::NOT_FOUND_MORE)) } };
         Self::without_place(StatusCode::NOT_FOUND, reader.text(words::NOT_FOUND), body)
@@ -168,7 +168,7 @@ fn languages(reader: &Reader) -> Markup {
     html! { a.lang href=(reader.link_in(lang)) hreflang=(lang.tag()) lang=(lang.tag()) { (name) } }
 }
 
-/// Returns the status of the page of an error.
+/// Returns the status of the page that shows an error.
 pub(super) fn status_of(error: &Error) -> StatusCode {
     match error.kind() {
         ErrorKind::TableNotFound => StatusCode::NOT_FOUND,

@@ -1,4 +1,4 @@
-//! The query box: the plan of a query, and the first page of its rows, decoded.
+//! The query box: a query's plan, and the first page of its rows, decoded.
 
 use std::time::Instant;
 
@@ -20,13 +20,13 @@ use crate::limits::{
     WEB_FAMILY_CELLS_MAX, WEB_LISTED_MAX, WEB_QUERY_ROWS_MAX, WEB_QUERY_WAIT, WEB_SHOWN_CHARS_MAX,
 };
 
-/// Bytes of a row after which the rest of it is left out.
+/// Bytes of a row after which the rest is left out.
 const ROW_BYTES_MAX: u64 = 64 << 10;
-/// Bytes of a value above which it is not decoded.
+/// Value bytes above which a value is not decoded.
 const DECODED_BYTES_MAX: usize = 4 << 10;
 
-/// Shows the box and, if the address has a table, the plan and rows of the query. Without a query
-/// these are the first rows of the table.
+/// Shows the box and, if the address has a table, the query's plan and rows. Without a query these
+/// are the table's first rows.
 pub(super) fn run(web: &Web, reader: &Reader) -> Result<Page> {
     let (table, query) = (reader.param("table"), reader.param("q"));
     let answer = match table {
@@ -118,7 +118,7 @@ impl<'q> Request<'q> {
     }
 }
 
-/// Returns the plan of a query with `matches` as the shell's `explain` prints it.
+/// Returns the plan for a query with `matches` as the shell's `explain` prints it.
 fn search_plan(table: &Table, predicate: &Predicate) -> Result<String> {
     let key = KeySchema::of_table(table.descriptor())?;
     let columns = ColumnSchema::of_table(table.descriptor())?;
@@ -130,7 +130,7 @@ fn search_plan(table: &Table, predicate: &Predicate) -> Result<String> {
     Ok(plan.to_string())
 }
 
-/// Returns the plan of a query as the shell's `explain` prints it.
+/// Returns the plan for a query as the shell's `explain` prints it.
 fn plan(query: &StoreQuery<'_>) -> Result<String> {
     let (access, plan) = (query.access()?, query.plan());
     let by_key = match (access.paths().len(), access.index_plan()) {
@@ -149,9 +149,9 @@ enum Stop {
     Time,
 }
 
-/// The first rows of a query.
+/// A query's first rows.
 struct Found {
-    /// Each with whether cells of it are left out.
+    /// Each row, and whether cells in it are left out.
     rows: Vec<(Row, bool)>,
     stop: Stop,
 }
@@ -179,7 +179,7 @@ impl Found {
         Ok(found)
     }
 
-    /// Reads the rows of a query in its order, until there are enough rows or the time is over.
+    /// Reads a query's rows in the query's order, until there are enough rows or the time is over.
     fn of_query(query: StoreQuery<'_>, until: Instant) -> Result<Self> {
         let mut found = Self { rows: Vec::new(), stop: Stop::End };
         match found.read_keys(query, until) {
@@ -201,7 +201,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns whether to go on in the next region.
+    /// Returns true if reading goes on in the next region.
     fn read_region(&mut self, scanner: &mut RegionScanner, until: Instant) -> Result<bool> {
         let limits = ScanLimits { bytes: ROW_BYTES_MAX, until: Some(until) };
         let mut is_rest = false;
@@ -213,7 +213,7 @@ impl Found {
             match scanner.next_part(&limits)? {
                 Scanned::End => return Ok(true),
                 Scanned::Paused(_) => {}
-                // The rest of a row that is shown already.
+                // More from a row that is shown already.
                 Scanned::Row { is_partial, .. } if is_rest => is_rest = is_partial,
                 Scanned::Row { .. } if self.rows.len() == WEB_QUERY_ROWS_MAX => {
                     self.stop = Stop::Rows;
@@ -228,8 +228,8 @@ impl Found {
     }
 }
 
-/// Returns the beginning of a row of a query, and whether cells of it are left out; `None` if its
-/// cells have expired.
+/// Returns the beginning of a row in a query, and true if cells in the row are left out; `None` if
+/// the row's cells have expired.
 fn row_of(keys: &StoreKeys, key: &Bytes, until: Instant) -> Result<Option<(Row, bool)>> {
     let limits = ScanLimits { bytes: ROW_BYTES_MAX, until: Some(until) };
     let (mut cells, mut is_cut) = (Vec::new(), false);
@@ -252,7 +252,7 @@ fn row_of(keys: &StoreKeys, key: &Bytes, until: Instant) -> Result<Option<(Row, 
     Ok((!cells.is_empty()).then(|| (Row::new(cells), is_cut)))
 }
 
-/// Returns a scan of as many cells of a row as are shown, and one more: it says that there are
+/// Returns a scan for as many cells in a row as are shown, and one more: it shows that there are
 /// more.
 fn cells_scan() -> Scan {
     Scan { family_limit: Some(WEB_FAMILY_CELLS_MAX + 1), ..Scan::all() }
@@ -283,7 +283,7 @@ fn rows(reader: &Reader, table: &Table, found: &Found) -> Markup {
     }
 }
 
-/// The cells of a table, decoded by the declarations of its columns.
+/// A table's cells, decoded by the column declarations.
 struct Cells(Option<ColumnSchema>);
 
 impl Cells {

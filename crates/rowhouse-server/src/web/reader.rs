@@ -1,4 +1,4 @@
-//! Who reads a page: the language, and the address with its parameters.
+//! Who reads a page: the language, and the address with the parameters.
 
 use std::convert::Infallible;
 
@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 
 use super::words::Text;
 
-/// The languages of the pages.
+/// The page languages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lang {
     En,
@@ -24,7 +24,7 @@ impl Lang {
         }
     }
 
-    /// Returns the value of the parameter `lang`.
+    /// Returns the `lang` parameter's value.
     pub(super) fn param(self) -> &'static str {
         match self {
             Self::En => "en",
@@ -54,7 +54,7 @@ impl Lang {
     }
 }
 
-/// The reader of a page.
+/// A page's reader.
 pub(super) struct Reader {
     pub(super) lang: Lang,
     /// The language, if the address has it. Links keep it.
@@ -94,23 +94,23 @@ impl Reader {
         }
     }
 
-    /// Returns a parameter of the address; empty if it is not there.
+    /// Returns an address parameter; empty if it is not there.
     pub(super) fn param(&self, name: &str) -> &str {
         self.params.iter().find(|(of, _)| of == name).map_or("", |(_, value)| value)
     }
 
-    /// Returns the language for a hidden field of forms.
+    /// Returns the language for a hidden form field.
     pub(super) fn chosen_lang(&self) -> Option<&'static str> {
         self.chosen.map(Lang::param)
     }
 
-    /// Returns the address of a page in the reader's language. `path` is escaped already.
+    /// Returns a page's address in the reader's language. `path` is escaped already.
     pub(super) fn link(&self, path: &str, params: &[(&str, &str)]) -> String {
         let lang = self.chosen_lang().map(|lang| ("lang", lang));
         address(path, params.iter().copied().chain(lang))
     }
 
-    /// Returns the address of this page in a language.
+    /// Returns this page's address in a language.
     pub(super) fn link_in(&self, lang: Lang) -> String {
         let others = self.params.iter().filter(|(name, _)| name != "lang");
         let others = others.map(|(name, value)| (&name[..], &value[..]));
@@ -127,7 +127,7 @@ fn address<'a>(path: &str, params: impl Iterator<Item = (&'a str, &'a str)>) -> 
     address
 }
 
-/// Escapes a part of an address.
+/// Escapes an address part.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {

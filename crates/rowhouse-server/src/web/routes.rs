@@ -43,7 +43,7 @@ pub(super) fn routes(web: Web) -> Router {
         .with_state(web)
 }
 
-/// The routes of a connection beyond the limit.
+/// The routes for a connection beyond the limit.
 pub(super) fn monitoring_routes(web: Web) -> Router {
     Router::new()
         .route("/health", get(monitoring::health))
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(heat("t").await.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(heat("t.json").await.status(), StatusCode::SERVICE_UNAVAILABLE);
         drop((running, reading));
-        // Each gives its permit back.
+        // Each request gives the permit back.
         for _ in 0..=WEB_HEATS_MAX {
             assert_eq!(query().await.status(), StatusCode::OK);
             assert_eq!(heat("t").await.status(), StatusCode::NOT_FOUND);

@@ -73,7 +73,7 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     Ok(Page::new(Place::Servers, text(words::SERVERS), body))
 }
 
-/// Returns the address of a region server, as clients are told.
+/// Returns a region server's address, as announced to clients.
 pub(super) fn address(server: &RegionServer) -> String {
     format!("{}:{}", server.name.host, server.name.port)
 }

@@ -16,7 +16,7 @@ use crate::{Options, WebPort, limits};
 /// Names and values.
 type Rows = Vec<(&'static str, String)>;
 
-/// Shows the settings of the server and the store, and limits that cannot be set.
+/// Shows the server's and the store's settings, and limits that cannot be set.
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let options = &web.context.cluster.options;
     let body = html! {
@@ -36,8 +36,8 @@ fn table(rows: Rows) -> Markup {
 }
 
 fn server(reader: &Reader, options: &Options) -> Rows {
-    // The settings of the store have tables of their own. A new option does not compile until it is
-    // shown here.
+    // The store settings have separate tables. A new option does not compile until it is shown
+    // here.
     let Options {
         data,
         listen,
@@ -106,7 +106,7 @@ fn store(reader: &Reader, settings: &Settings) -> Rows {
     vec![
         ("memstore_flush_bytes", bytes(*memstore_flush_bytes)),
         ("memstore_bytes_max", bytes(*memstore_bytes_max)),
-        // Without a value of its own it is that of another setting.
+        // Without its own value it has another setting's value.
         (
             "reader_memstore_bytes_max",
             bytes(reader_memstore_bytes_max.unwrap_or(*memstore_bytes_max)),

@@ -9,27 +9,27 @@ use super::reader::Reader;
 use super::words;
 use crate::limits::WEB_SHOWN_CHARS_MAX;
 
-/// The row keys of a table, decoded by its template if it has one.
+/// A table's row keys, decoded by the template if it has one.
 pub(super) struct Keys(Option<KeySchema>);
 
 impl Keys {
-    /// The keys of a table. A template of a newer version decodes nothing.
+    /// A table's keys. A template in a newer version decodes nothing.
     pub(super) fn of(table: &TableDescriptor) -> Self {
         Self(KeySchema::of_table(table).ok().flatten())
     }
 
-    /// The keys of a table that is not there.
+    /// Keys for a table that is not there.
     pub(super) fn unknown() -> Self {
         Self(None)
     }
 
-    /// Returns the fields of a key, or of the beginning of one; without a template its bytes, as
-    /// HBase prints them.
+    /// Returns the fields in a key or a key's beginning; without a template the bytes, as HBase
+    /// prints them.
     pub(super) fn text(&self, key: &[u8]) -> String {
         shortened(&self.whole_text(key))
     }
 
-    /// As [`Keys::text`], whatever its length.
+    /// As [`Keys::text`], whatever the length.
     pub(super) fn whole_text(&self, key: &[u8]) -> String {
         match &self.0 {
             Some(schema) => escape_controls(&schema.read_prefix(key).to_string()),
@@ -37,13 +37,13 @@ impl Keys {
         }
     }
 
-    /// Shows a key. A tooltip has its bytes.
+    /// Shows a key. A tooltip has the bytes.
     pub(super) fn show(&self, key: &[u8]) -> Markup {
         let bytes = self.0.as_ref().map(|_| shortened(&escape(key)));
         html! { code title=[bytes] { (self.text(key)) } }
     }
 
-    /// Shows the first key of a range.
+    /// Shows a range's first key.
     pub(super) fn start(&self, reader: &Reader, key: &[u8]) -> Markup {
         match key {
             [] => html! { span.dim { (reader.text(words::FIRST_KEY)) } },
@@ -60,7 +60,7 @@ impl Keys {
     }
 }
 
-/// Shows an error. A caret in its message stands under its place.
+/// Shows an error. A caret in the message stands under the place that it marks.
 pub(super) fn error(reader: &Reader, error: &Error) -> Markup {
     let message = escape_lines(error.message());
     let (first, place) = message.split_once('\n').unwrap_or((&message, ""));
@@ -72,10 +72,10 @@ pub(super) fn error(reader: &Reader, error: &Error) -> Markup {
     }
 }
 
-/// Shows the first line of the message of an error.
+/// Shows the first line of an error message.
 fn sentence(reader: &Reader, error: &Error, first: &str) -> Markup {
     match error.kind() {
-        // The message is the name of the table.
+        // The message is the table name.
         ErrorKind::TableNotFound => html! {
             (reader.text(words::NO_SUCH_TABLE)) (reader.text(words::COLON)) code { (first) }
         },
@@ -83,7 +83,7 @@ fn sentence(reader: &Reader, error: &Error, first: &str) -> Markup {
     }
 }
 
-/// Shows a message of the program in the reader's language; in English if it has no translation.
+/// Shows a program message in the reader's language; in English if it has no translation.
 pub(super) fn message(reader: &Reader, english: &str) -> Markup {
     match messages::translated(reader.lang, english) {
         Some(text) => html! { (text) },
@@ -91,13 +91,13 @@ pub(super) fn message(reader: &Reader, english: &str) -> Markup {
     }
 }
 
-/// Escapes control characters, except for ends of lines.
+/// Escapes control characters, except for line ends.
 fn escape_lines(text: &str) -> String {
     text.split('\n').map(escape_controls).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the beginning and the end of a text that is too long to be shown: keys next to each
-/// other often begin alike.
+/// Returns the beginning and end of a text that is too long to be shown: keys next to each other
+/// often begin alike.
 pub(super) fn shortened(text: &str) -> String {
     let count = text.chars().count();
     if count <= WEB_SHOWN_CHARS_MAX {
@@ -108,7 +108,7 @@ pub(super) fn shortened(text: &str) -> String {
     format!("{}…{}", &text[..place(head)], &text[place(count - tail)..])
 }
 
-/// Returns a number with its digits in groups.
+/// Returns a number with the digits in groups.
 pub(super) fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -126,7 +126,7 @@ pub(super) fn count(count: usize) -> String {
     number(count as u64)
 }
 
-/// Returns a number of bytes in the largest unit of which it has one.
+/// Returns a byte count in the largest unit that the count reaches.
 pub(super) fn bytes(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let power = (bytes.max(1).ilog2() / 10).min(4);

@@ -1,5 +1,5 @@
-//! What the web pages share: the cluster, the database as they name it, and the permits of what may
-//! run at once.
+//! What the web pages share: the cluster, the database as they name it, and the permits for what
+//! may run at once.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::solr::Solr;
 use crate::context::Context;
 use crate::limits::{WEB_CONNECTIONS_MAX, WEB_HEATS_MAX, WEB_QUERIES_MAX};
 
-/// What the connections of the web port share.
+/// What the web port's connections share.
 #[derive(Clone)]
 pub(crate) struct Web {
     pub(super) context: Context,
@@ -23,14 +23,14 @@ pub(crate) struct Web {
     pub(super) connections: Arc<Semaphore>,
     /// A permit for each query that may run.
     pub(super) queries: Arc<Semaphore>,
-    /// A permit for each read of heat that may run.
+    /// A permit for each heat read that may run.
     pub(super) heats: Arc<Semaphore>,
     pub(super) solr: Arc<Solr>,
 }
 
 /// The database as pages name it.
 pub(super) struct Database {
-    /// The name of its directory.
+    /// The store directory's name.
     pub(super) name: String,
     pub(super) path: String,
 }
@@ -91,7 +91,7 @@ pub(super) fn with_permit(
     }
 }
 
-/// The answer if the making of an answer ended in a panic.
+/// The answer if making an answer ended in a panic.
 pub(super) fn failed(error: &tokio::task::JoinError) -> Response {
     tracing::error!(%error, "a web page was not made");
     (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response()

@@ -68,13 +68,13 @@ fn list_row(reader: &Reader, table: &Table, requests: RegionRequests) -> Markup 
     } }
 }
 
-/// Says how many of a list are not shown.
+/// Shows how many entries in a list are left out.
 pub(super) fn left_out(reader: &Reader, listed: usize) -> Markup {
     let more = listed.saturating_sub(WEB_LISTED_MAX);
     html! { @if more > 0 { p.dim { (reader.text(words::NOT_SHOWN)) " " (count(more)) } } }
 }
 
-/// Returns the address of the page of a table.
+/// Returns the address of a table's page.
 pub(super) fn link(reader: &Reader, table: &TableName) -> String {
     reader.link(&format!("/tables/{}", escaped(&table.to_string())), &[])
 }
@@ -86,11 +86,11 @@ fn state(reader: &Reader, table: &Table) -> &'static str {
     })
 }
 
-/// Returns a declaration of a table in the language of templates; `None` if it has none.
+/// Returns a table's declaration in the template language; `None` if it has none.
 fn declared(table: &Table, attribute: &str) -> Option<String> {
     let stored = table.descriptor().attributes.get(attribute.as_bytes())?;
     let stored = String::from_utf8_lossy(stored);
-    // The version of the language comes first.
+    // The language version comes first.
     Some(escape_controls(stored.split_once(' ').map_or(&*stored, |(_, text)| text)))
 }
 
@@ -226,7 +226,7 @@ fn families(reader: &Reader, table: &Table) -> Markup {
     } } }
 }
 
-/// Shows the attributes and the configuration of a table, without the declarations shown above.
+/// Shows a table's attributes and configuration, without the declarations shown above.
 fn attributes(reader: &Reader, table: &Table) -> Markup {
     let shown = [KEY_ATTRIBUTE, COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE].map(str::as_bytes);
     let attributes = &table.descriptor().attributes;

@@ -12,7 +12,7 @@ use super::state::Web;
 use super::{tables, words};
 use crate::limits::WEB_LISTED_MAX;
 
-/// Lists the running tasks and the builds of indexes.
+/// Lists the running tasks and index builds.
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let text = |text| reader.text(text);
     let store = &web.context.cluster.store;
@@ -39,7 +39,7 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
 }
 
 /// Shows the indexes that are being built or repaired, or are off. Full-text indexes are among
-/// them, whose builds are no tasks of the store.
+/// them, whose builds are no store tasks.
 fn indexes(web: &Web, reader: &Reader) -> Markup {
     let store = &web.context.cluster.store;
     let mut rows = Vec::new();
@@ -63,7 +63,7 @@ fn indexes(web: &Web, reader: &Reader) -> Markup {
     }
 }
 
-/// Shows the state of an index, whose entries are in `entries`, and how much of it is built.
+/// Shows the state of an index whose entries are in `entries`, and how much of it is built.
 pub(super) fn index_state(reader: &Reader, table: &Table, entries: &Table) -> Markup {
     match IndexState::of_table(entries.descriptor()) {
         Ok(IndexState::Ready) => html! { (reader.text(words::READY)) },
@@ -88,8 +88,8 @@ pub(super) fn index_state(reader: &Reader, table: &Table, entries: &Table) -> Ma
     }
 }
 
-/// Returns about how many of a hundred cells of a table are in rows before this one; `None` if
-/// nothing is known.
+/// Returns about what percentage of a table's cells are in rows before this one; `None` if nothing
+/// is known.
 fn percent_before(table: &Table, row: &rowhouse_model::Bytes) -> Option<u64> {
     let cells = |range| Some(table.estimate(&[range], &Columns::all()).ok()?.cells);
     let before = match row.is_empty() {

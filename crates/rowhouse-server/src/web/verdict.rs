@@ -1,4 +1,4 @@
-//! The judgement about the load of a table, in the reader's language.
+//! The judgement about a table's load, in the reader's language.
 
 use rowhouse_model::{HeatReport, escape};
 use rowhouse_schema::{ColumnGroups, KeySchema, LoadCause, LoadKind, LoadProfile, LoadVerdict};
@@ -6,7 +6,7 @@ use rowhouse_store::Table;
 
 use super::reader::{Lang, Reader};
 
-/// Returns the judgements about the writes and the reads of a table.
+/// Returns the judgements about a table's writes and reads.
 pub(super) fn of(reader: &Reader, table: &Table, report: &HeatReport) -> [String; 2] {
     let schema = KeySchema::of_table(table.descriptor()).ok().flatten();
     [LoadKind::Writes, LoadKind::Reads].map(|kind| {

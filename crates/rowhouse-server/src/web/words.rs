@@ -1,5 +1,5 @@
-//! All texts of the pages, in English and Chinese. Words of HBase's data model stay as they are in
-//! its Chinese documentation: region, memstore, HFile.
+//! All page texts, in English and Chinese. Words from HBase's data model stay as they are in the
+//! Chinese documentation: region, memstore, HFile.
 
 /// A text in both languages.
 #[derive(Clone, Copy)]
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn every_text_has_both_languages_and_their_punctuation() {
         let is_chinese = |text: &str| text.chars().any(|it| ('\u{4e00}'..'\u{9fff}').contains(&it));
-        // Words that Chinese documentation of HBase leaves as they are, and punctuation.
+        // Words that Chinese HBase documentation leaves as they are, and punctuation.
         let words = ["region", "master", "memstore", "compaction", "：", "，", "。"];
         for (name, Text { en, zh }) in ALL {
             assert!(!en.is_empty() && en.is_ascii(), "{name}: {en}");

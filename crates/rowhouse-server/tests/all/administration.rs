@@ -217,7 +217,7 @@ fn a_change_of_the_store_file_tracker_ends_a_declared_migration() {
         ..Default::default()
     };
     master.call(&modified).unwrap();
-    // Which settings of a migration are left: of the table, of the family.
+    // Which migration settings are left: for the table, for the family.
     let mut left = || {
         let schema = master.call(&described).unwrap().table_schema.remove(0);
         let is_migration = |name: &[u8]| name.starts_with(b"hbase.store.file-tracker.migration.");

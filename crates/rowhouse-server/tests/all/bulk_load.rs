@@ -1,4 +1,4 @@
-//! Bulk loads of HFiles, as requested by HBase's `BulkLoadHFilesTool`.
+//! Bulk loads with HFiles, as requested by HBase's `BulkLoadHFilesTool`.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use rowhouse_model::RegionInfo;
 use rowhouse_store::{ExportedCells, Store, files_to_load};
 use tempfile::TempDir;
 
-/// Writes HFiles of a table `t` with the given rows, one file per region.
+/// Writes HFiles for a table `t` with the given rows, one file per region.
 fn hfiles(splits: &[&[u8]], rows: &[&'static str]) -> (TempDir, Vec<PathBuf>) {
     let server = TestServer::start();
     let regions = server.create_table("t", &["cf"], splits);
@@ -71,8 +71,8 @@ fn a_call_made_again_finds_its_files_loaded() {
     let request = request(&region, &token, &files[0]);
     assert!(load(&mut client, &request).unwrap());
     assert_eq!(value(&mut client, &region, "b").unwrap(), "loaded");
-    // The file stays at its path. Its owner may delete it before a client that missed the answer
-    // repeats the call.
+    // The file stays at the same path. The owner may delete it before a client that missed the
+    // answer repeats the call.
     std::fs::remove_file(&files[0]).unwrap();
     assert!(load(&mut client, &request).unwrap());
     let clean_up = proto::CleanupBulkLoadRequest { bulk_token: token.clone(), region: None };

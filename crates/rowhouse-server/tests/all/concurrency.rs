@@ -10,7 +10,7 @@ use rowhouse_model::{RegionInfo, Row, RowRange, Scan};
 
 const CLIENTS: usize = 4;
 
-/// Scans all rows of a region, `rows` per call.
+/// Scans all rows in a region, `rows` per call.
 fn scan_all(client: &mut Client, region: &RegionInfo, scan: Scan, rows: u32) -> Vec<Row> {
     let mut answer = crate::support::open(client, region, OpenScan::new(scan), rows).unwrap();
     let scanner = answer.scanner.unwrap();
@@ -168,7 +168,7 @@ fn a_scanner_that_is_read_slowly_sees_one_moment() {
             if answer.more_results_in_region == Some(false) {
                 break;
             }
-            // Between any two rows of the scan the whole table is rewritten.
+            // Between any two rows in the scan the whole table is rewritten.
             let rows = (0..ROWS).map(|row_number| (row(row_number), format!("{round}")));
             crate::support::put_many(&mut writer, &region, rows);
             answer = crate::support::next(&mut reader, scanner, number, 1).unwrap();

@@ -1,4 +1,4 @@
-//! Coprocessor endpoints called as actions of a Multi.
+//! Coprocessor endpoints called as actions in a Multi.
 
 use crate::support::{TestServer, region_ref, table_name};
 use expect_test::expect;

@@ -155,7 +155,7 @@ fn a_scan_says_that_it_is_alive_before_half_of_its_clients_patience_is_over() {
     scan.filter = Some(Box::new(Filter::parse("ValueFilter(=, 'regexstring:^w+$')").unwrap()));
     client.timeout_ms = Some(60);
     let open = ScanCall::open(region_ref(&region), OpenScan::new(scan.clone()), 10);
-    // On a busy machine a call can start after its client's timeout, and gets no answer.
+    // On a busy machine a call can start after the client's timeout, and gets no answer.
     for _ in 0..60 {
         client.send(&open.to_proto(), &[]);
         std::thread::sleep(Duration::from_millis(500));
@@ -190,13 +190,13 @@ fn a_client_that_does_not_read_its_answers_is_not_answered_more_and_more() {
     crate::support::get(&mut client, &region, "small").unwrap();
     let reads = reads_of(&server, &region);
     assert!(reads < CALLS as u64 / 2, "{reads} were answered into memory");
-    // It receives all of them once it reads.
+    // It receives all answers once it reads.
     for _ in 0..CALLS {
         greedy.receive_body();
     }
 }
 
-/// Returns the number of reads that the server has counted for a region.
+/// Returns how many reads the server has counted for a region.
 fn reads_of(server: &TestServer, region: &RegionInfo) -> u64 {
     let message = proto::GetRegionLoadRequest {
         table_name: Some(crate::support::table_name(&region.table.to_string())),
@@ -240,7 +240,7 @@ fn gets_that_one_answer_has_no_room_for_are_refused_to_who_asks_again_for_them()
     };
     let answers = ask(Some((2, 6)));
     assert_eq!(answers.len(), GETS);
-    // Half of the memory of a connection is that of the rows.
+    // Half a connection's memory belongs to the rows.
     let (rows, refused) = answers.split_at(30);
     assert!(
         rows.iter().all(|one| matches!(&one.answer, Ok(ActionResult::Row(row)) if row.len() == 1))
@@ -305,7 +305,7 @@ fn a_row_that_is_gone_on_with_on_a_new_scanner_is_as_it_was() {
     assert_eq!(first_value(u64::MAX), 'b');
 }
 
-/// Starts a server on one runtime thread with a region that makes its writers wait for `busy_wait`.
+/// Starts a server on one runtime thread with a region that makes writers wait for `busy_wait`.
 fn server_that_holds_writers(busy_wait: Duration) -> (TestServer, RegionInfo) {
     let server = TestServer::start_on_one_thread(|options| {
         let settings = &mut options.settings;
@@ -393,8 +393,7 @@ fn a_multi_of_which_nothing_was_done_is_not_begun_when_its_client_has_given_up()
     let mut impatient = server.client();
     impatient.timeout_ms = Some(300);
     impatient.send(&message, &cells);
-    // A thread becomes free when one of the waiting puts is answered; the multi runs before the
-    // call below.
+    // A thread becomes free when a waiting put is answered; the multi runs before the call below.
     waiting.iter_mut().for_each(|client| _ = client.receive());
     let wide = Get::new("wide").unwrap().filter(Filter::parse("KeyOnlyFilter()").unwrap());
     client.call(&get_message(&other, &wide)).unwrap();

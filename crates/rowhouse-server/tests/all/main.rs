@@ -1,4 +1,4 @@
-//! Tests of the server, over its sockets, in one program: linking one is most of what a test costs
+//! Tests the server, over sockets, in one program: linking a program is most of what a test costs
 //! to build.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]

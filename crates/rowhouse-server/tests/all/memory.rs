@@ -20,7 +20,7 @@ use crate::web::{ask, server_with};
 
 const CALL_MEMORY: u64 = 16 << 20;
 const CONNECTION_MEMORY: u64 = 4 << 20;
-/// Longer than any wait of the server for a client.
+/// Longer than any server wait for a client.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn small_server() -> (TestServer, SocketAddr) {
@@ -38,7 +38,7 @@ fn metric(web: SocketAddr, name: &str) -> f64 {
     sample(&ask(web, "/metrics", "localhost").1, name)
 }
 
-/// A table with 256 rows of 64 KiB.
+/// A table with 256 rows, each 64 KiB.
 fn create_table(server: &TestServer) -> RegionInfo {
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let mut client = server.client();
@@ -51,13 +51,13 @@ fn create_table(server: &TestServer) -> RegionInfo {
     region
 }
 
-/// A scan that asks for answers of 100 MB.
+/// A scan that requests answers of 100 MB.
 fn greedy_scan(region: &RegionInfo) -> proto::ScanRequest {
     let scan = OpenScan { result_bytes_max: Some(100 << 20), ..OpenScan::new(Scan::all()) };
     ScanCall::open(region_ref(region), scan, 1_000).to_proto()
 }
 
-/// Clients that read no answers, of which some wait for memory.
+/// Clients that read no answers; some wait for memory.
 fn greedy_clients(server: &TestServer, region: &RegionInfo) -> Vec<Client> {
     let mut greedy: Vec<Client> = (0..32).map(|_| server.client()).collect();
     for client in &mut greedy {
@@ -90,8 +90,7 @@ fn connections_that_read_no_answers_hold_no_more_than_the_memory_of_calls() {
         assert_eq!(row.value("cf", "q").unwrap(), "v");
     }
     assert!(metric(web, "rowhouse_call_memory_peak_bytes") <= CALL_MEMORY as f64);
-    // One of the waiting connections reads: its calls are answered, each with what there is room
-    // for.
+    // One waiting connection reads: the calls on it are answered, each with what there is room for.
     drop(greedy.split_off(1));
     let (_, body) = greedy[0].receive_body();
     let mut cells = body.cells(Some(CellCodec::KeyValue));
@@ -107,7 +106,7 @@ fn a_connection_that_reads_no_answers_ends_while_others_wait_for_memory() {
     let (server, _) = small_server();
     let region = create_table(&server);
     let greedy = greedy_clients(&server, &region);
-    // It needs a worker thread and its memory.
+    // It needs a worker thread and memory.
     let mut client = server.client();
     client.timeout_ms = Some(120_000);
     client.send(&greedy_scan(&region), &[]);
@@ -144,7 +143,7 @@ fn requests_that_do_not_end_hold_no_more_than_the_memory_of_calls() {
     let region = create_table(&server);
     let mut slow: Vec<Client> = (0..32).map(|_| server.client()).collect();
     for client in &mut slow {
-        // A frame of 5 MiB, of which half comes.
+        // A 5 MiB frame; half of it comes.
         client.send_bytes(&(5_u32 << 20).to_be_bytes());
         client.send_bytes(&vec![0; 16 << 10]);
     }
@@ -154,7 +153,7 @@ fn requests_that_do_not_end_hold_no_more_than_the_memory_of_calls() {
     for _ in 0..50 {
         support::get(&mut client, &region, "small").unwrap();
     }
-    // They come too slowly for those that wait.
+    // They come too slowly for the calls that wait.
     let value = "v".repeat(1 << 20);
     support::put(&mut client, &region, "large", &value).unwrap();
     assert_eq!(
@@ -195,7 +194,7 @@ fn no_call_starts_after_its_connection_has_closed() {
     assert_eq!(scans(), ended);
 }
 
-/// A row with 24 MiB, more than all memory of calls.
+/// A row with 24 MiB, more than all call memory.
 fn put_large_row(server: &TestServer, region: &RegionInfo) {
     let mut client = server.client();
     for column in 0..24 {
@@ -308,8 +307,8 @@ fn one_connection_cannot_take_all_scanners() {
 #[test]
 fn health_is_answered_while_all_web_connections_are_taken() {
     let (_server, web) = small_server();
-    // The connection of a page that was answered may still count when the next one is accepted,
-    // which then is not one of the 64, and ends soon.
+    // The connection for a page that was answered may still count when the next one is accepted,
+    // which then is not among the 64, and ends soon.
     let mut idle = Vec::new();
     let page = || ask(web, "/settings", "localhost").0;
     while idle.len() < 64 || page() != "HTTP/1.1 503 Service Unavailable" {
@@ -351,7 +350,7 @@ fn a_request_that_cannot_be_read_reserves_nothing_for_the_next() {
     server.create_table("t", &["cf"], &[]);
     let mut clients: Vec<Client> = (0..8).map(|_| server.client()).collect();
     for client in &mut clients {
-        // A method that is not there, in a frame of 32 KiB.
+        // A method that is not there, in a 32 KiB frame.
         let header = proto::RequestHeader {
             call_id: Some(1),
             method_name: Some("Nope".into()),

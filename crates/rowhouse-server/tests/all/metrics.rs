@@ -46,7 +46,7 @@ fn calls_reads_writes_and_errors_are_counted() {
     assert!(sample(&text, "rowhouse_memstore_bytes") > 0.0);
 }
 
-/// Returns the samples of counters, by name and labels; those of histograms are counters, too.
+/// Returns the counter samples, by name and labels; histogram samples are counters, too.
 fn counters(web: SocketAddr) -> BTreeMap<String, f64> {
     let (_, text) = ask(web, "/metrics", "localhost");
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
@@ -59,7 +59,7 @@ fn counters(web: SocketAddr) -> BTreeMap<String, f64> {
     samples.map(|(name, value)| (name.to_owned(), value.parse().unwrap())).collect()
 }
 
-/// Returns the counts of the bean of all region servers, and those of tables.
+/// Returns the counts in the bean for all region servers, and the table counts.
 fn beans(web: SocketAddr) -> BTreeMap<String, f64> {
     let query = "/jmx?qry=Hadoop:service=HBase,name=*";
     let all: serde_json::Value = serde_json::from_str(&page(web, query)).unwrap();
@@ -86,7 +86,7 @@ fn check_rising(what: &str, before: &BTreeMap<String, f64>, after: &BTreeMap<Str
     }
 }
 
-/// Returns the regions of the table `t`, each with the address of its server.
+/// Returns the regions in table `t`, each with the server address.
 fn served(master: &mut Client) -> Vec<(String, RegionInfo)> {
     let status = master.call(&proto::GetClusterStatusRequest::default()).unwrap();
     let mut regions = Vec::new();
@@ -102,7 +102,7 @@ fn served(master: &mut Client) -> Vec<(String, RegionInfo)> {
     regions
 }
 
-/// Writes and reads a row of each region, and makes a mistake.
+/// Writes and reads a row in each region, and makes a mistake.
 fn load(master: &mut Client) {
     for (address, region) in served(master) {
         let mut client = Client::connect(&address, Service::Client);
@@ -116,7 +116,7 @@ fn load(master: &mut Client) {
 #[test]
 fn counters_do_not_fall_when_regions_and_servers_change() {
     let (server, web) = server_with(|options| {
-        // A port of a server that has ended must not go to another test's.
+        // A port that belonged to an ended server must not go to another test's server.
         if cfg!(target_os = "linux") {
             options.listen = "127.0.2.1:0".to_owned();
         }

@@ -26,18 +26,18 @@ const QUEUE_FULL: &str = "org.apache.hadoop.hbase.CallQueueTooBigException";
 struct Servers {
     server: TestServer,
     master: Client,
-    /// Those that were started, by number.
+    /// The servers that were started, by number.
     all: Vec<ServerName>,
 }
 
-/// Numbers the servers, each of which has a loopback address of its own.
+/// Numbers the servers, each of which has a separate loopback address.
 static NEXT: AtomicU8 = AtomicU8::new(0);
 
 impl Servers {
     fn start(count: u32) -> Self {
         Self::of(TestServer::start_with(|options| {
-            // The port of a server that has ended must not go to another test's. Only Linux has all
-            // addresses of 127.0.0.0/8.
+            // A port that belonged to an ended server must not go to another test's server. Only
+            // Linux has all addresses in 127.0.0.0/8.
             if cfg!(target_os = "linux") {
                 let number = NEXT.fetch_add(1, Ordering::Relaxed);
                 options.listen = format!("127.0.1.{}:0", 1 + number);
@@ -68,7 +68,7 @@ impl Servers {
         parsed(self.master.call(&message).unwrap().server_name)
     }
 
-    /// Creates a table split at these rows; returns its regions in order.
+    /// Creates a table split at these rows; returns the regions in order.
     fn create(&mut self, splits: &[&[u8]]) -> Vec<RegionInfo> {
         self.server.create_table("t", &["cf"], splits);
         let live = self.live();
@@ -102,7 +102,7 @@ impl Servers {
         self.change(number, change).unwrap_err().message
     }
 
-    /// Returns whether the balancer ran, its planned moves and those made.
+    /// Returns true if the balancer ran, with how many moves it planned and made.
     fn balance(&mut self, dry_run: bool) -> (bool, Option<u32>, Option<u32>) {
         let message = proto::BalanceRequest { ignore_rit: None, dry_run: Some(dry_run) };
         let answer = self.master.call(&message).unwrap();
@@ -129,8 +129,8 @@ fn address(server: &ServerName) -> String {
     format!("{}:{}", server.host, server.port)
 }
 
-/// Returns whether nobody listens at the address of a server. A server of another test may have its
-/// port for a while.
+/// Returns true if nobody listens at a server's address. A server in another test may have the port
+/// for a while.
 fn is_closed(server: &ServerName) -> bool {
     (0..600).any(|_| {
         let is_closed = TcpStream::connect(address(server)).is_err();
@@ -145,7 +145,7 @@ fn connect(server: &ServerName) -> Client {
     Client::connect(&address(server), Service::Client)
 }
 
-/// Returns the regions of user tables that a server reports.
+/// Returns the user table regions that a server reports.
 fn online(server: &ServerName) -> Vec<RegionInfo> {
     let mut admin = Client::connect(&address(server), Service::Admin);
     let regions = admin.call(&proto::GetOnlineRegionRequest::default()).unwrap().region_info;

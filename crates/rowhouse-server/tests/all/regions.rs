@@ -70,7 +70,7 @@ fn a_region_out_of_service_is_not_served_until_it_is_assigned() {
     let row = crate::support::get(&mut client, &regions[0], "a").unwrap();
     assert_eq!(row.value("cf", "q").unwrap(), "1");
     master.call(&moved).unwrap();
-    // It stays out of service over a restart, and everyone is told.
+    // The region remains unassigned over a restart, and all clients see that.
     master.call(&unassign).unwrap();
     let server = TestServer::start_in(server.stop());
     let refused = crate::support::get(&mut server.client(), &regions[0], "a").unwrap_err();
@@ -87,7 +87,7 @@ fn a_region_out_of_service_is_not_served_until_it_is_assigned() {
     assert_eq!(row.value("cf", "q").unwrap(), "1");
 }
 
-/// Returns how many regions of the table `t` are open and closed.
+/// Returns how many regions in table `t` are open and closed.
 fn open_and_closed(master: &mut Client) -> (u32, u32) {
     let status = master.call(&proto::GetClusterStatusRequest::default()).unwrap().cluster_status;
     let counts = status.table_region_states_count;
@@ -96,7 +96,7 @@ fn open_and_closed(master: &mut Client) -> (u32, u32) {
     (count.open_regions, count.closed_regions)
 }
 
-/// Returns the encoded names of the online regions of user tables.
+/// Returns the online user table regions' encoded names.
 fn online(server: &TestServer) -> Vec<String> {
     let answer = server.connect(Service::Admin).call(&proto::GetOnlineRegionRequest {}).unwrap();
     let regions = answer.region_info.into_iter().map(|it| region::from_proto(it).unwrap());

@@ -1,4 +1,4 @@
-//! Answers to atomic and conditional mutations, in the message form of Apache HBase.
+//! Answers to atomic and conditional mutations, in Apache HBase's message form.
 
 use crate::support::{Client, TestServer, region_ref};
 use expect_test::{Expect, expect};

@@ -83,7 +83,7 @@ fn what_was_acknowledged_while_the_server_stopped_is_there_after_a_restart() {
     }
 }
 
-/// Starts a server with two megabytes of data in its table.
+/// Starts a server with two megabytes of data in a table.
 fn full_server() -> (TestServer, RegionInfo) {
     let server = TestServer::start();
     let region = server.create_table("t", &["cf"], &[]).remove(0);

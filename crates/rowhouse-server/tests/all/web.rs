@@ -167,7 +167,7 @@ fn every_page_is_there_in_both_languages_with_headers_that_keep_other_origins_ou
             assert!(body.starts_with("<!DOCTYPE html>"), "{path}: {body}");
             assert!(body.contains(&format!("<html lang=\"{lang}\">")), "{path}: {body}");
             assert!(body.contains(tables), "{path}: {body}");
-            // The directory of the test is the database.
+            // The test directory is the database.
             let database = server.data().file_name().unwrap().to_str().unwrap();
             assert!(body.contains(&format!("– {database} – rowhouse</title>")), "{path}: {body}");
             assert!(body.contains(">rowhouse</a>"), "{path}: {body}");
@@ -195,8 +195,8 @@ fn every_page_is_there_in_both_languages_with_headers_that_keep_other_origins_ou
     assert!(chosen.contains("href=\"/tables/mail?lang=en\""), "{chosen}");
 }
 
-/// Checks that a Chinese page has neither English words of the pages nor half-width punctuation
-/// after Chinese.
+/// Checks that a Chinese page has neither English page words nor half-width punctuation after
+/// Chinese.
 fn check_chinese(path: &str, body: &str) {
     for english in ["ordered", "computed", "none<", "index of", "true<", "false<", "the first"] {
         assert!(!body.contains(english), "{path}: {english}: {body}");
@@ -380,7 +380,8 @@ fn heat_is_shown_by_decoded_ranges_and_rows_of_what_was_measured() {
     assert_eq!(writes["bounds"][0], serde_json::json!({ "key": "…", "bytes": "" }));
     let hot = &writes["hot_rows"][0];
     assert_eq!((&hot["key"], &hot["writes"]), (&"user='bob', n=3".into(), &3.into()), "{writes}");
-    // Without a measure and a time it is what there is most of, when it was.
+    // Without a measure and a time the page shows the most frequent measure, at the time when it
+    // occurred.
     let opened = heat("");
     assert_eq!((sum(&opened), &opened["of"]), (3, &"writes".into()));
     let columns = opened["columns"].as_array().unwrap();
@@ -431,7 +432,7 @@ fn slow_calls_are_listed_with_table_and_decoded_rows_also_those_of_open_scanners
     let mut client = server.client();
     let scan = || OpenScan::new(Scan::new(RowRange::new("bob\0\x01\x01", "boc\0\x01\x01")));
     let first = support::open(&mut client, &regions[0], scan(), 1).unwrap().scanner.unwrap();
-    // The second call reaches the end of the region, which closes the scanner.
+    // The second call reaches the region's end, which closes the scanner.
     for (number, rows) in [(0, 1), (1, 10)] {
         assert_eq!(support::next(&mut client, first, number, rows).unwrap().rows.len(), 1);
     }

@@ -67,7 +67,7 @@ impl Session {
         reply.data().unwrap()
     }
 
-    /// Sends an operation by its number; returns ZooKeeper's error code, or 0.
+    /// Sends an operation by number; returns ZooKeeper's error code, or 0.
     fn operate(&mut self, operation: i32, record: &[u8]) -> i32 {
         self.xid += 1;
         let mut bytes = BytesMut::new();
@@ -108,7 +108,7 @@ fn clients_find_the_server_and_its_cluster() {
     assert_eq!(session.data("/hbase/nope"), None);
     assert_eq!(session.data(&format!("/hbase/rs/{master}")).unwrap(), "");
 
-    // After a restart it is a different server of the same cluster.
+    // After a restart it is a different server in the same cluster.
     let server = TestServer::start_in(server.stop());
     let mut session = Session::connect(&server);
     session.check(&server);

@@ -89,7 +89,7 @@ fn cell_blocks_that_lie_are_refused() {
     // It contains no complete cell.
     scene.check_calls(&call(&one, 4, b"\0\0\0\0"), &expect!["call 7, do not retry: exceptions.UnknownProtocolException: malformed cell: shorter than its lengths, len=0"]);
     scene.check_calls(&call(&one, 8, b"\0\0\0\x04\xff\xff\xff\xff"), &expect!["call 7, do not retry: exceptions.UnknownProtocolException: malformed cell: shorter than its lengths, len=4"]);
-    // Its cell is of another row than the put, in another region.
+    // The cell belongs to another row than the put, in another region.
     let mut other = CellBlock::new(CellCodec::KeyValue);
     other.push(&cell("z"));
     let other = other.as_bytes();
@@ -97,7 +97,7 @@ fn cell_blocks_that_lie_are_refused() {
     scene.check_calls(&call(&one, whole.len(), &whole), &expect!["call 7: answered"]);
 }
 
-/// Returns a put of row `a` as a Mutate message, modified by `change`.
+/// Returns a put to row `a` as a Mutate message, modified by `change`.
 fn put_of(scene: &Scene, change: impl FnOnce(&mut proto::MutationProto)) -> Bytes {
     let put = Put::new("a").unwrap().add("cf", "q", "v").unwrap();
     let region = region_ref(&scene.regions[0]);

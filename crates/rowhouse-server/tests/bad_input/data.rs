@@ -94,7 +94,7 @@ fn rows_outside_of_the_region_are_refused() {
     let (low, high) = (region_ref(&scene.regions[0]), region_ref(&scene.regions[1]));
     scene.check_message(&get(&low, b"m", "cf"), &expect!["call 7, retry: regionserver.WrongRegionException: Requested row out of range for region t,,ID.HASH.: row='m', startKey='', endKey='m'"]);
     scene.check_message(&put(&high, "a", "cf"), &expect!["call 7, retry: regionserver.WrongRegionException: Requested row out of range for region t,m,ID.HASH.: row='a', startKey='m', endKey=''"]);
-    // The region of another table accepts any row: its name determines the table.
+    // A region in another table accepts any row: the region name determines the table.
     let before = scene.row(&other[0], "a");
     scene.check_message(&put(&low, "a", "cf"), &expect!["call 7: answered"]);
     assert_eq!(scene.row(&other[0], "a"), before);

@@ -14,7 +14,7 @@ use crate::support::{self, Client, TestServer};
 
 pub(crate) struct Scene {
     pub(crate) server: TestServer,
-    /// The regions of the table `t`, split at `m`.
+    /// The regions in table `t`, split at `m`.
     pub(crate) regions: Vec<RegionInfo>,
     bystander: Client,
     puts: usize,
@@ -38,11 +38,11 @@ impl Scene {
         self.check_said(client, expected);
     }
 
-    /// As [`Scene::check`], but the client closes its sending side, after it has the answers.
+    /// As [`Scene::check`], but the client closes the sending side, after it has the answers.
     pub(crate) fn check_leaving(&mut self, bytes: &[u8], expected: &Expect) {
         let mut client = Client::silent(self.server.address());
         client.send_bytes(bytes);
-        // A call that waits for a thread is dropped when its client leaves.
+        // A call that waits for a thread is dropped when the client leaves.
         let answers = match expected.data().trim() {
             "closed" => 0,
             expected => expected.lines().count(),
@@ -82,7 +82,7 @@ impl Scene {
         self.check_bystander();
     }
 
-    /// Checks that the correct client reads its own write, on its original connection.
+    /// Checks that the correct client reads its own write, on the original connection.
     fn check_bystander(&mut self) {
         self.puts += 1;
         let (client, region) = (&mut self.bystander, &self.regions[0]);
@@ -143,7 +143,7 @@ pub(crate) fn frame(header: &proto::RequestHeader, message: &[u8], cells: &[u8])
     bytes.freeze()
 }
 
-/// Returns the header of call 7.
+/// Returns the header for call 7.
 pub(crate) fn header(method: &str) -> proto::RequestHeader {
     proto::RequestHeader {
         call_id: Some(7),

@@ -1,8 +1,8 @@
-//! The table of known differences between this server's answers and HBase's.
+//! The known differences between this server's answers and HBase's.
 
-/// An answer, or part of one, that differs from HBase's.
+/// An answer or partial answer that differs from HBase's.
 pub(crate) struct Difference {
-    /// The method of the answered call.
+    /// The answered call's method.
     pub(crate) method: &'static str,
     /// The differing part.
     pub(crate) what: What,
@@ -10,11 +10,11 @@ pub(crate) struct Difference {
     pub(crate) why: &'static str,
 }
 
-/// The differing part of an answer.
+/// An answer's differing part.
 pub(crate) enum What {
     /// HBase's text and the text that replaces it in this server's answer.
     Part(&'static str, &'static str),
-    /// The complete answer of this server, independent of HBase's.
+    /// This server's complete answer, independent of HBase's.
     Whole(&'static str),
 }
 
@@ -112,7 +112,7 @@ const NO_SUCH_FAMILY_IN_GET: Difference = Difference {
     why: "the families' names are what the reader of the message looks for",
 };
 
-/// Returns whether this server's answer equals HBase's except for known differences, which are
+/// Returns true if this server's answer equals HBase's except for known differences, which are
 /// marked in `seen`.
 pub(crate) fn is_known(method: &str, apache: &str, ours: &str, seen: &mut [bool]) -> bool {
     let mut apache = apache.to_owned();

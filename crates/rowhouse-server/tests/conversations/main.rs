@@ -54,7 +54,7 @@ fn print(exchange: &Exchange) {
     }
 }
 
-/// Returns the positions of the longest common subsequence in both texts.
+/// Returns the longest common subsequence's positions in both texts.
 fn common(a: &[&str], b: &[&str]) -> Vec<(usize, usize)> {
     let mut len = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {

@@ -7,13 +7,13 @@ use bytes::Bytes;
 use regex::Regex;
 use rowhouse_model::{RegionInfo, ServerName, TableName, escape};
 
-/// A region identified by its table and start row.
+/// A region identified by table and start row.
 pub(crate) type Place = (String, Bytes);
 
-/// The names of one cluster.
+/// One cluster's names.
 #[derive(Default)]
 pub(crate) struct Names {
-    /// Patterns of server names and the cluster id, with their placeholders.
+    /// Patterns for server names and the cluster id, with their placeholders.
     known: Vec<(Regex, &'static str)>,
     regions: BTreeMap<Place, Bytes>,
 }
@@ -40,7 +40,7 @@ impl Names {
     }
 
     pub(crate) fn add_region(&mut self, region: &RegionInfo) {
-        // The single region of hbase:meta has the same name on every cluster.
+        // The single hbase:meta region has the same name on every cluster.
         if region.table == TableName::meta() {
             return;
         }
@@ -48,7 +48,7 @@ impl Names {
         self.regions.insert(place, region.name().full);
     }
 
-    /// Returns the name of a region.
+    /// Returns a region's name.
     pub(crate) fn region_at(&self, place: &Place) -> Option<&Bytes> {
         self.regions.get(place)
     }
@@ -80,5 +80,5 @@ impl Names {
 /// Numbers assigned by a server.
 static NUMBERS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(scanner_id|proc_id|mvcc_read_point): \d+").unwrap());
-/// Milliseconds since 1970, between 2001 and 2033: no client of the recordings sends such a number.
+/// Milliseconds since 1970, between 2001 and 2033: no recorded client sends such a number.
 static TIMES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b1\d{12}\b").unwrap());

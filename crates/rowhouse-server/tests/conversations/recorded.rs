@@ -1,4 +1,4 @@
-//! Recorded scenarios, read from the fixtures of rowhouse-format (`compat/record/README.md`).
+//! Recorded scenarios, read from the rowhouse-format fixtures (`compat/record/README.md`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,39 +11,39 @@ use rowhouse_format::rpc::{
     Body, FrameDecoder, Method, PREAMBLE_LEN, Response, Service, decode_message,
 };
 
-/// The recorded exchange of a client with Apache HBase, over several connections.
+/// A client's recorded exchange with Apache HBase, over several connections.
 pub(crate) struct Scenario {
     pub(crate) name: String,
-    /// The opening of each connection.
+    /// How each connection opens.
     pub(crate) connections: Vec<Opening>,
-    /// The calls of all connections, in the client's order.
+    /// The calls on all connections, in the client's order.
     pub(crate) calls: Vec<Call>,
     /// The requests to ZooKeeper, which precede everything else, and their answers.
     pub(crate) zookeeper: Vec<(Bytes, Bytes)>,
 }
 
-/// The opening of a connection.
+/// How a connection opens.
 pub(crate) enum Opening {
-    /// The registry's preamble; holds the message of its answer.
+    /// The registry's preamble; holds the answer's message.
     Registry(Body),
     /// The preamble and connection header, as sent; calls follow.
     Calls(Bytes),
 }
 
-/// A request and its answer.
+/// A request and the answer.
 pub(crate) struct Call {
-    /// The index of the connection in the scenario.
+    /// The connection's index in the scenario.
     pub(crate) connection: usize,
     pub(crate) id: u32,
     pub(crate) method: Method,
-    /// The header with its length prefix, as sent.
+    /// The header with the length prefix, as sent.
     pub(crate) header: Bytes,
     pub(crate) message: Bytes,
     pub(crate) cells: Bytes,
     pub(crate) answer: Result<Body, Exception>,
 }
 
-/// Returns the folders of the recorded scenarios.
+/// Returns the recorded scenarios' folders.
 pub(crate) fn folders() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rowhouse-format/tests/conversations");
     let entries = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
@@ -54,7 +54,7 @@ pub(crate) fn folders() -> Vec<PathBuf> {
 }
 
 impl Scenario {
-    /// Reads a scenario. The client numbers its calls across all connections and waits for each
+    /// Reads a scenario. The client numbers the calls across all connections and waits for each
     /// answer before the next call, so the numbers give the order.
     pub(crate) fn read(folder: &Path) -> Self {
         let mut files: Vec<_> =
@@ -149,7 +149,7 @@ fn read_call(
     }
 }
 
-/// Returns the start and end of the length-delimited message at `at`.
+/// Returns the start and end for the length-delimited message at `at`.
 fn delimited(bytes: &Bytes, at: usize) -> (usize, usize) {
     let mut rest = &bytes[at..];
     let len = prost::decode_length_delimiter(&mut rest).unwrap();

@@ -1,4 +1,4 @@
-//! Sends the requests of a recorded client to this server.
+//! Sends a recorded client's requests to this server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::recorded::{Call, Opening, Scenario};
 use crate::support::{Client, TestServer};
 use crate::{show, zookeeper};
 
-/// The answers of both servers to one request, as text.
+/// Both servers' answers to one request, as text.
 pub(crate) struct Exchange {
     pub(crate) scenario: String,
     pub(crate) call: u32,
@@ -80,11 +80,11 @@ pub(crate) fn replay(scenario: &Scenario) -> Vec<Exchange> {
     exchanges
 }
 
-/// The names and numbers of both clusters.
+/// Both clusters' names and numbers.
 pub(crate) struct Replay {
     pub(crate) apache: Names,
     pub(crate) ours: Names,
-    /// HBase's numbers and the corresponding ones of this server.
+    /// HBase's numbers and this server's corresponding numbers.
     scanners: BTreeMap<u64, u64>,
     procedures: BTreeMap<u64, u64>,
     /// HBase's scanners that stayed open while this server's were refused or at their end.
@@ -93,7 +93,7 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Translates a request's message for this server; returns `None` for a request that depends on
-    /// an answer of HBase's that this server did not give.
+    /// an answer from HBase that this server did not give.
     fn translate(&self, call: &Call) -> Option<Bytes> {
         let bytes = call.message.clone();
         Some(match call.method {

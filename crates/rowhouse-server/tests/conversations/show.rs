@@ -13,7 +13,7 @@ use rowhouse_format::proto;
 use rowhouse_format::rpc::{Body, Call, CellReader, Method, decode_message};
 use rowhouse_model::{KeyValue, Result, Row, escape};
 
-/// Formats an answer: its message without absent fields, then its cells.
+/// Formats an answer: the message without absent fields, then the cells.
 pub(crate) fn answer(method: Method, answer: &std::result::Result<Body, Exception>) -> String {
     match answer {
         Err(exception) => exception_text(exception),
@@ -27,7 +27,7 @@ fn exception_text(exception: &Exception) -> String {
     format!("{class}\n  message: {message}\n  do_not_retry: {do_not_retry}\n")
 }
 
-/// Formats a Multi answer. The order of HBase's results has no meaning; they are sorted into the
+/// Formats a Multi answer. HBase's result order has no meaning; the results are sorted into the
 /// client's order.
 fn multi(body: &Body) -> String {
     let message: proto::MultiResponse = body.message().unwrap();
@@ -142,8 +142,7 @@ fn message(method: Method, body: &Body) -> String {
     tidy(&text)
 }
 
-/// Formats the result of a procedure. A failure is an exception, shown without its Java stack
-/// trace.
+/// Formats a procedure's result. A failure is an exception, shown without the Java stack trace.
 fn procedure(body: &Body) -> String {
     let mut message: proto::GetProcedureResultResponse = body.message().unwrap();
     let failed = message.exception.take().map(Exception::from_foreign);
@@ -174,8 +173,7 @@ fn online_regions(body: &Body) -> String {
     format!("{message:#?}\n")
 }
 
-/// Formats the servers and regions of the cluster. Load figures are not comparable and are left
-/// out.
+/// Formats the cluster's servers and regions. Load figures are not comparable and are left out.
 fn cluster_status(message: Bytes) -> String {
     let message: proto::GetClusterStatusResponse = decode_message(message).unwrap();
     let mut status = message.cluster_status;

@@ -1,4 +1,4 @@
-//! The ZooKeeper exchange of a recorded client.
+//! A recorded client's ZooKeeper exchange.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -54,7 +54,7 @@ fn receive(stream: &mut TcpStream) -> Bytes {
     frame.freeze()
 }
 
-/// Returns the operation of a request and its path.
+/// Returns a request's operation and path.
 fn operation(request: &Bytes) -> (&'static str, &str) {
     let path = || std::str::from_utf8(&request[12..request.len() - 1]).unwrap();
     match i32::from_be_bytes(request[4..8].try_into().unwrap()) {
@@ -87,7 +87,7 @@ fn show(method: &str, path: &str, answer: &Bytes) -> String {
     }
 }
 
-/// The content of a node.
+/// A node's content.
 #[derive(Debug)]
 #[allow(dead_code, reason = "it is printed")]
 enum Node {
@@ -98,7 +98,7 @@ enum Node {
 
 fn node(path: &str, answer: &Bytes) -> Node {
     let mut data = Reply::decode(answer.clone()).unwrap().data().unwrap().unwrap();
-    // A byte, the length of an id, the id of the writer.
+    // A byte, an id's length, the writer's id.
     assert_eq!(data.get_u8(), 0xff);
     let id_len = data.get_u32() as usize;
     data.advance(id_len);

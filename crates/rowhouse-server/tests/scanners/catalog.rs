@@ -1,4 +1,4 @@
-//! Scans of hbase:meta, which clients use to locate the region of a row.
+//! Scans over hbase:meta, which clients use to locate the region that holds a row.
 
 use bytes::Bytes;
 use rowhouse_format::convert::region;
@@ -10,7 +10,7 @@ use crate::support::{self, Client, TestServer};
 
 const SPLITS: [&[u8]; 5] = [b"\0", b",", b"a,b", b"\xff", b"\xff\xff\0"];
 
-/// Locates a row as the stock client does: a reversed scan from the latest possible start of its
+/// Locates a row as the stock client does: a reversed scan from the latest possible start of the
 /// region.
 fn locate(client: &mut Client, table: &str, row: &[u8]) -> RegionInfo {
     let start = [table.as_bytes(), b",", row, b",99999999999999"].concat();

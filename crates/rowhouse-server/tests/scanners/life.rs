@@ -1,4 +1,4 @@
-//! The life of a scanner, from open to close.
+//! A scanner's life, from open to close.
 
 use rowhouse_format::convert::scan::ScanCall;
 use rowhouse_format::exception::Exception;
@@ -91,7 +91,7 @@ fn a_closed_scanner_is_gone() {
 #[test]
 fn a_scanner_that_the_server_closed_may_be_closed_again() {
     let mut rows = Rows::new(2);
-    // Clients before 1.3 close scanners that the server has closed at the end of a region.
+    // Clients before 1.3 close scanners that the server has closed at a region's end.
     let at_end = rows.open(10).scanner.unwrap();
     rows.scan(&ScanCall::close(at_end));
     rows.scan(&ScanCall::close(at_end));
@@ -109,7 +109,7 @@ fn a_call_out_of_order_is_refused_and_leaves_the_scanner_where_it_is() {
         let error = rows.refused(&ScanCall::next(scanner, wrong, 2));
         assert_eq!((&*error.class, error.do_not_retry), (OUT_OF_ORDER, true));
     }
-    // As in HBase, the client closes the scanner or continues from its old position.
+    // As in HBase, the client closes the scanner or continues from the old position.
     assert_eq!(keys(&rows.next(scanner, 1, 2)), expected(4..6));
 }
 

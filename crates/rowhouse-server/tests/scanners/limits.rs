@@ -1,4 +1,4 @@
-//! Limits on the size of an answer and of a scan.
+//! Limits on answer and scan sizes.
 
 use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult};
 use rowhouse_model::{Filter, RowRange, Scan};
@@ -19,7 +19,7 @@ fn a_limit_holds_over_several_calls() {
     let first = rows.limited(open, 5);
     assert_eq!(keys(&first), expected(0..2));
     assert!(first.more_results);
-    // The client sends its remaining limit.
+    // The client sends the remaining limit.
     let scanner = first.scanner.unwrap();
     let second = rows.limited(ScanCall::next(scanner, 0, 2), 3);
     assert_eq!(keys(&second), expected(2..4));
@@ -57,16 +57,15 @@ fn an_answer_ends_with_the_row_that_reaches_its_size() {
     assert_eq!(keys(&rows.next(scanner, 1, u32::MAX)), expected(3..6));
 }
 
-/// The asynchronous Java client stalls if the answer to an open fills its cache (`handle/scan.rs`,
-/// `Prefetch`).
+/// The asynchronous Java client stalls if the answer to an open fills the client's cache
+/// (`handle/scan.rs`, `Prefetch`).
 #[test]
 fn the_answer_to_an_open_stays_below_its_size_as_a_java_client_counts() {
     let mut rows = Rows::of_values(10, &"x".repeat(1000));
     for (bytes, count) in [(1, 0), (1100, 0), (1500, 1), (2500, 2), (1 << 20, 10)] {
         let first = support::open(&mut rows.client, &rows.region, of_bytes(bytes), 100).unwrap();
         assert_eq!(keys(&first), expected(0..count), "{bytes} bytes");
-        // Only a heartbeat may be empty: clients take any other empty answer for the end of the
-        // region.
+        // Only a heartbeat may be empty: clients take any other empty answer for the region's end.
         assert_eq!(first.heartbeat, count == 0, "{bytes} bytes");
         assert_eq!(first.more_results_in_region, Some(count < 10), "{bytes} bytes");
         if count < 10 {

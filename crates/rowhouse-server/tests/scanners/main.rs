@@ -15,7 +15,7 @@ use rowhouse_format::convert::scan::{OpenScan, ScanResult};
 use rowhouse_model::{RegionInfo, Scan};
 use support::{Client, TestServer};
 
-/// A server with a table of one region, whose rows are `r000`, `r001` and so on.
+/// A server with a one-region table, whose rows are `r000`, `r001` and so on.
 struct Rows {
     server: TestServer,
     region: RegionInfo,
@@ -60,7 +60,7 @@ fn all() -> OpenScan {
     OpenScan::new(Scan::all())
 }
 
-/// Returns the keys of the answer's rows.
+/// Returns the answer rows' keys.
 fn keys(answer: &ScanResult) -> Vec<String> {
     support::rows_of(answer).into_iter().map(|(key, _)| key).collect()
 }

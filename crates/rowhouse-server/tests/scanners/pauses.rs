@@ -1,4 +1,4 @@
-//! Results of a scan that pauses, between rows or within one, when its call moves to a worker
+//! Results from a scan that pauses, between rows or within one, when the call moves to a worker
 //! thread.
 
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ fn stock(scan: Scan) -> OpenScan {
     OpenScan { result_bytes_max: Some(2 << 20), ..OpenScan::new(scan) }
 }
 
-/// Checks that only the last result of an answer is a partial row: stock clients join no others.
+/// Checks that only an answer's last result is a partial row: stock clients join no others.
 fn check_parts(answer: &ScanResult) {
     let shown = answer.rows.iter().map(|one| (one.row.len(), one.partial));
     let shown: Vec<_> = shown.collect();
@@ -136,7 +136,7 @@ fn nothing_is_lost_or_doubled_however_a_scan_pauses() {
 }
 
 /// Sends a scan, and again if it was dropped: on a busy machine it can come up for a thread after
-/// its client's timeout, and then has neither effect nor answer.
+/// the client's timeout, and then has neither effect nor answer.
 fn scan(client: &mut Client, call: &ScanCall) -> ScanResult {
     if client.timeout_ms.is_none() {
         return support::scan(client, call).unwrap();
@@ -156,7 +156,7 @@ fn scan(client: &mut Client, call: &ScanCall) -> ScanResult {
     panic!("every repetition of a scan was dropped: {call:?}")
 }
 
-/// Reads all rows of a scan with their number of cells, joining partial results.
+/// Reads all rows in a scan with their cell counts, joining partial results.
 fn read_all(client: &mut Client, open: &ScanCall) -> Vec<(String, usize)> {
     let mut rows: Vec<(String, usize)> = Vec::new();
     let mut ends_in_part = false;

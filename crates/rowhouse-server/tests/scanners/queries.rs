@@ -12,7 +12,7 @@ use crate::support::{self, Client, TestServer, region_ref, table_name};
 
 const ROWS: usize = 600;
 
-/// A server with a table `mail` that declares its key and a column.
+/// A server with a table `mail` that declares the key and a column.
 fn mail(splits: &[&[u8]]) -> (TestServer, Vec<RegionInfo>) {
     let server = TestServer::start();
     server.create_table("mail", &["d"], splits);
@@ -34,7 +34,7 @@ fn row(number: usize) -> String {
     format!("u{number:03}")
 }
 
-/// The rows of eve, from number `from` on and before `to`.
+/// eve's rows, from number `from` on and before `to`.
 fn of_eve(from: usize, to: usize) -> Vec<String> {
     (from..to).filter(|number| number.is_multiple_of(50)).map(row).collect()
 }
@@ -45,7 +45,7 @@ pub(crate) fn schema(server: &TestServer, table: &str) -> proto::TableSchema {
     server.connect(Service::Master).call(&message).unwrap().table_schema.remove(0)
 }
 
-/// Sets an attribute of the table `mail` as HBase's clients do.
+/// Sets an attribute on table `mail` as HBase's clients do.
 pub(crate) fn alter(server: &TestServer, name: &str, value: &str) -> Result<(), String> {
     let mut table_schema = schema(server, "mail");
     let pair =
@@ -76,7 +76,7 @@ pub(crate) fn asked(query: &str, scan: Scan) -> OpenScan {
     OpenScan { query: Some(query.to_owned()), ..OpenScan::new(scan) }
 }
 
-/// Reads a region to its end, `rows` rows a call, as a client does.
+/// Reads a region to the end, `rows` rows a call, as a client does.
 pub(crate) fn read(
     client: &mut Client,
     region: &RegionInfo,
@@ -157,7 +157,7 @@ fn a_query_goes_on_beside_and_after_a_split() {
         ..Default::default()
     };
     server.connect(Service::Master).call(&split).unwrap();
-    // The scanner reads the old region to its end.
+    // The scanner reads the old region to the end.
     let rest = support::next(&mut client, first.scanner.unwrap(), 0, 100).unwrap();
     assert_eq!([keys(&first), keys(&rest)].concat(), of_eve(0, 300));
     // Every new region answers for its own rows.

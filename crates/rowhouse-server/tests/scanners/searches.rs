@@ -13,7 +13,7 @@ use crate::support::{self, Client, TestServer, region_ref};
 
 const ROWS: usize = 1_200;
 
-/// A server with a table `mail` with a full-text index, and its regions.
+/// A server with a table `mail` with a full-text index, and the regions.
 fn mail(splits: &[&[u8]]) -> (TestServer, Vec<RegionInfo>) {
     let server = TestServer::start();
     server.create_table("mail", &["d"], splits);
@@ -68,7 +68,7 @@ fn every(step: usize, range: std::ops::Range<usize>) -> Vec<String> {
     range.filter(|number| number.is_multiple_of(step)).map(row).collect()
 }
 
-/// Reads all rows of a query from one region.
+/// Reads all rows that match a query from one region.
 fn found(client: &mut Client, region: &RegionInfo, query: &str) -> Vec<String> {
     read(client, region, asked(query, Scan::all()), 1_000)
 }
@@ -91,13 +91,13 @@ fn matching_rows_come_in_the_order_of_the_scan_in_answers_of_any_size() {
             assert_eq!(backwards, every(1, range.clone()));
         }
     }
-    // The index knows the sizes, the row its sender, and the key its user.
+    // The index knows the sizes, the row knows the sender, and the key the user.
     let mut narrowed = |query| found(&mut client, &regions[0], query);
     assert_eq!(narrowed("body matches 'key' and size < 100"), every(10, 0..100));
     assert_eq!(narrowed("body matches 'key' and sender = 'eve'"), every(20, 0..300));
     assert_eq!(narrowed("body matches 'key' and user < 'u0100'"), every(10, 0..100));
     assert_eq!(narrowed("body matches 'key' and body matches 'words'"), [""; 0]);
-    // The scan's own range and columns apply; the columns of conditions need not be returned.
+    // The scan's own range and columns apply; condition columns need not be returned.
     let scan = Scan::new(RowRange::new("u0015", "u0045")).column("d", "z");
     let answer =
         support::open(&mut client, &regions[0], asked("body matches 'key'", scan), 10).unwrap();

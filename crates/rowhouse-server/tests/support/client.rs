@@ -14,7 +14,7 @@ use rowhouse_format::rpc::{
 };
 use rowhouse_model::Cell;
 
-/// How long a client waits for bytes before its test fails.
+/// How long a client waits for bytes before the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connection for synchronous calls.
@@ -27,10 +27,10 @@ pub(crate) struct Client {
     pub(crate) timeout_ms: Option<u32>,
 }
 
-/// The message of an answer and the cells that follow it.
+/// An answer's message and the cells that follow it.
 pub(crate) type Answer<M> = (<M as Call>::Answer, CellReader);
 
-/// Returns the connection header of a stock client.
+/// Returns a stock client's connection header.
 pub(crate) fn head(service: Service) -> ConnectionHead {
     ConnectionHead {
         service,
@@ -106,7 +106,7 @@ impl Client {
         Ok(response.outcome?.message::<A>().unwrap())
     }
 
-    /// Sends a request; returns the number of the call.
+    /// Sends a request; returns the call number.
     pub(crate) fn send<M: Call>(&mut self, message: &M, cells: &[Cell]) -> u32 {
         let mut bytes = BytesMut::new();
         let call_id = self.write(&mut bytes, message, cells);
@@ -114,7 +114,7 @@ impl Client {
         call_id
     }
 
-    /// Appends a request to `out`; returns the number of the call.
+    /// Appends a request to `out`; returns the call number.
     pub(crate) fn write<M: Call>(
         &mut self,
         out: &mut BytesMut,
@@ -133,7 +133,7 @@ impl Client {
         self.stream.write_all(bytes).unwrap();
     }
 
-    /// As [`Client::send_bytes`], to a server that may be gone; returns whether the bytes were
+    /// As [`Client::send_bytes`], to a server that may be gone; returns true if the bytes were
     /// sent.
     pub(crate) fn try_send_bytes(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).is_ok()
@@ -163,13 +163,13 @@ impl Client {
         None
     }
 
-    /// Waits for the first byte of the next answer.
+    /// Waits for the next answer's first byte.
     pub(crate) fn wait_for_answer(&mut self) {
         let mut byte = [0];
         assert_eq!(self.stream.peek(&mut byte).unwrap(), 1, "the server closed the connection");
     }
 
-    /// Returns whether the first byte of an answer has arrived.
+    /// Returns true if an answer's first byte has arrived.
     pub(crate) fn has_answer(&mut self) -> bool {
         self.stream.set_nonblocking(true).unwrap();
         let peeked = self.stream.peek(&mut [0]);

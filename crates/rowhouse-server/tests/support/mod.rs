@@ -66,42 +66,42 @@ impl TestServer {
         Self { runtime, address: server.address().to_owned(), server: Some(server), dir }
     }
 
-    /// Stops the server; returns its directory.
+    /// Stops the server; returns the directory.
     pub(crate) fn stop(mut self) -> TempDir {
         let server = self.server.take().unwrap();
         self.runtime.block_on(server.stop()).unwrap();
         self.dir
     }
 
-    /// Ends the server without stopping it; returns its directory.
+    /// Ends the server without stopping it; returns the directory.
     pub(crate) fn abandon(self) -> TempDir {
         drop(self.server);
-        // Waits for its remaining worker threads.
+        // Waits for the server's remaining worker threads.
         drop(self.runtime);
         self.dir
     }
 
-    /// Returns once a client has asked to stop the server.
+    /// Returns once a client has requested to stop the server.
     pub(crate) fn wait_for_stop_request(&self) {
         self.runtime.block_on(self.server.as_ref().unwrap().stop_requested());
     }
 
-    /// Returns `host:port` of the RPC port.
+    /// Returns `host:port` for the RPC port.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Returns `host:port` of the ZooKeeper port.
+    /// Returns `host:port` for the ZooKeeper port.
     pub(crate) fn zookeeper(&self) -> std::net::SocketAddr {
         self.server.as_ref().unwrap().zookeeper()
     }
 
-    /// `host:port` of metrics and health.
+    /// `host:port` for metrics and health.
     pub(crate) fn web(&self) -> std::net::SocketAddr {
         self.server.as_ref().unwrap().web().unwrap()
     }
 
-    /// Returns whether nothing is served over HTTP.
+    /// Returns true if nothing is served over HTTP.
     pub(crate) fn has_no_web(&self) -> bool {
         self.server.as_ref().unwrap().web().is_none()
     }
@@ -121,7 +121,7 @@ impl TestServer {
         Client::connect(&self.address, service)
     }
 
-    /// Creates a table; returns its regions, in order.
+    /// Creates a table; returns the regions, in order.
     pub(crate) fn create_table(
         &self,
         name: &str,
@@ -163,7 +163,7 @@ impl TestServer {
         self.connect(Service::Master).call(&message).unwrap();
     }
 
-    /// Returns the regions of a table, in order.
+    /// Returns a table's regions, in order.
     pub(crate) fn regions(&self, name: &str) -> Vec<RegionInfo> {
         let mut admin = self.connect(Service::Admin);
         let regions = admin.call(&proto::GetOnlineRegionRequest::default()).unwrap().region_info;
@@ -193,7 +193,7 @@ pub(crate) fn options(data: &Path) -> Options {
     options
 }
 
-/// Returns the error of a server that fails to start with `options`.
+/// Returns the error from a server that fails to start with `options`.
 pub(crate) fn start_error(options: Options) -> Error {
     match runtime().block_on(Server::start(options)) {
         Ok(_) => panic!("the server started"),
@@ -201,7 +201,7 @@ pub(crate) fn start_error(options: Options) -> Error {
     }
 }
 
-/// Returns the name of a region as used in requests.
+/// Returns a region's name as used in requests.
 pub(crate) fn region_ref(region: &RegionInfo) -> RegionRef {
     RegionRef::Full(region.name().full)
 }

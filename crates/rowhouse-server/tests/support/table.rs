@@ -1,4 +1,4 @@
-//! Reads and writes of tables by a client.
+//! Reads and writes tables as a client.
 
 use rowhouse_format::convert::multi::{
     Action, IndexedAction, MultiCall, MultiResult, RegionActions,
@@ -12,10 +12,10 @@ use rowhouse_model::{Get, Increment, Mutation, Put, RegionInfo, Row, escape};
 
 use super::{Client, region_ref};
 
-/// A row as text: its key and its values.
+/// A row as text: the key and the values.
 pub(crate) type Scanned = (String, Vec<String>);
 
-/// Mutates a row of a region.
+/// Mutates a row in a region.
 pub(crate) fn mutate(
     client: &mut Client,
     region: &RegionInfo,
@@ -32,7 +32,7 @@ pub(crate) fn mutate(
     Ok(mutate::answer_from_proto(answer, &mut cells).unwrap())
 }
 
-/// Puts `cf:q` of many rows of a region in one call.
+/// Puts `cf:q` in many rows of a region in one call.
 pub(crate) fn put_many(
     client: &mut Client,
     region: &RegionInfo,
@@ -75,7 +75,7 @@ pub(crate) fn put(
     mutate(client, region, put).map(|_| ())
 }
 
-/// Puts a row with this number of columns.
+/// Puts a row with this many columns.
 pub(crate) fn put_wide_row(client: &mut Client, region: &RegionInfo, row: &str, columns: usize) {
     for first in (0..columns).step_by(5_000) {
         let mut put = Put::new(row.to_owned()).unwrap();
@@ -97,7 +97,7 @@ pub(crate) fn put_two(
     mutate(client, region, put.add("d", "q", value).unwrap()).map(|_| ())
 }
 
-/// Adds to the counter `cf:q`; returns its new value.
+/// Adds to the counter `cf:q`; returns the new value.
 pub(crate) fn increment(
     client: &mut Client,
     region: &RegionInfo,
@@ -108,7 +108,7 @@ pub(crate) fn increment(
     Ok(counter(&mutate(client, region, increment)?).unwrap())
 }
 
-/// Returns the counter `cf:q` of a row.
+/// Returns a row's counter `cf:q`.
 pub(crate) fn counter(row: &Row) -> Option<i64> {
     let value = row.value("cf", "q")?;
     Some(i64::from_be_bytes(value[..].try_into().unwrap()))
@@ -128,7 +128,7 @@ pub(crate) fn scan(client: &mut Client, call: &ScanCall) -> Result<ScanResult, E
     Ok(ScanResult::from_proto(answer, &mut cells).unwrap())
 }
 
-/// Opens a scanner of a region and takes up to `rows` rows.
+/// Opens a scanner on a region and takes up to `rows` rows.
 pub(crate) fn open(
     client: &mut Client,
     region: &RegionInfo,
@@ -148,7 +148,7 @@ pub(crate) fn next(
     scan(client, &ScanCall::next(scanner, next_call_seq, rows))
 }
 
-/// Returns the rows of an answer as text.
+/// Returns an answer's rows as text.
 pub(crate) fn rows_of(answer: &ScanResult) -> Vec<Scanned> {
     let text = |row: &Row| {
         let values = row.cells().map(|cell| escape(cell.value()));

@@ -1,7 +1,7 @@
 //! Aggregates over a column of one region, as in HBase's AggregateImplementation; the client
-//! combines the results of all regions.
+//! combines all regions' results.
 //!
-//! HBase counts one row too many if the last rows of a region have no matching cells; this count is
+//! HBase counts one row too many if a region's last rows have no matching cells; this count is
 //! exact.
 
 use std::cmp::Ordering;
@@ -14,7 +14,7 @@ use rowhouse_store::RegionScanner;
 
 use super::number::Number;
 
-/// Returns the scan for a function: to count rows, the first cell of each row is enough.
+/// Returns the scan for a function: to count rows, each row's first cell is enough.
 pub(super) fn scan_for(function: AggregateFunction, mut scan: Scan) -> Scan {
     let names_columns = scan.columns.families().next().is_some_and(|(_, named)| !named.is_all());
     if function == AggregateFunction::RowCount && scan.filter.is_none() && !names_columns {
@@ -23,7 +23,7 @@ pub(super) fn scan_for(function: AggregateFunction, mut scan: Scan) -> Scan {
     scan
 }
 
-/// Computes the aggregate of the rows of a scan, whose first family has this many named columns.
+/// Computes the aggregate over a scan's rows. The scan's first family has this many named columns.
 pub(super) fn run<N: Number>(
     rows: &mut RegionScanner,
     function: AggregateFunction,
@@ -63,7 +63,7 @@ fn extreme<N: Number>(rows: &mut RegionScanner, side: Ordering) -> Result<Aggreg
     Ok(answer(extreme, None))
 }
 
-/// Returns the sum of `of` over all rows, and the number of rows.
+/// Returns the sum of `of` over all rows, and the row count.
 fn total<N: Number>(
     rows: &mut RegionScanner,
     mut of: impl FnMut(&Row) -> Result<Option<N>>,
@@ -90,9 +90,9 @@ fn deviation<N: Number>(rows: &mut RegionScanner) -> Result<AggregateResponse> {
     Ok(AggregateResponse { first_part: first_part.collect(), second_part, ..Default::default() })
 }
 
-/// Returns the sum of the values and, if a weight column is also named, of the weights. HBase's
-/// column interpreters ignore the column of a cell, so each of the two is the sum of all cells. A
-/// region without rows contributes zero; HBase fails there.
+/// Returns the value sum and, if a weight column is also named, the weight sum. HBase's column
+/// interpreters ignore a cell's column, so each sum covers all cells. A region without rows
+/// contributes zero; HBase fails there.
 fn median<N: Number>(rows: &mut RegionScanner, is_weighted: bool) -> Result<AggregateResponse> {
     let sum = total(rows, row_sum::<N>)?.0.unwrap_or_else(N::zero);
     let weights = if is_weighted { sum.clone() } else { N::least() };
@@ -100,7 +100,7 @@ fn median<N: Number>(rows: &mut RegionScanner, is_weighted: bool) -> Result<Aggr
     Ok(AggregateResponse { first_part, ..Default::default() })
 }
 
-/// Returns the sum of the values of a row.
+/// Returns the sum of a row's values.
 fn row_sum<N: Number>(row: &Row) -> Result<Option<N>> {
     let mut sum = None;
     for cell in row.cells() {

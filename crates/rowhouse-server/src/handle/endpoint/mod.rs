@@ -19,10 +19,10 @@ use crate::call::CallContext;
 use crate::cluster::ServedRegion;
 use crate::context::Context;
 
-/// The Java package of the answer messages.
+/// The Java package for the answer messages.
 const PROTOS: &str = "org.apache.hadoop.hbase.protobuf.generated.";
 
-/// Answers a call of a region's endpoint.
+/// Answers a call to a region's endpoint.
 pub(crate) fn exec(call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
     let request = call_context.message::<proto::CoprocessorServiceRequest>()?;
     let context = &call_context.context;
@@ -32,7 +32,7 @@ pub(crate) fn exec(call_context: &CallContext, out: &mut BytesMut) -> Result<()>
     call_context.reply(out, &proto::CoprocessorServiceResponse { region: request.region, value })
 }
 
-/// Returns the result of a region's endpoint, called alone or as an action of a Multi.
+/// Returns a region endpoint's result, called alone or as an action in a Multi.
 pub(crate) fn call(
     context: &Context,
     region: &ServedRegion,
@@ -71,8 +71,8 @@ pub(crate) fn call(
     }
 }
 
-/// Refuses rows of several regions permanently: another region lookup cannot help. If the first row
-/// is outside of the region, the usual error follows, and the client looks the region up again.
+/// Refuses rows in several regions permanently: another region lookup cannot help. If the first row
+/// is outside the region, the usual error follows, and the client looks the region up again.
 fn check_one_region(region: &Region, mutations: &[Mutation]) -> Result<()> {
     let range = &region.info().range;
     let is_here = |mutation: &&Mutation| range.contains(mutation.row());

@@ -1,4 +1,4 @@
-//! Cell values as numbers, with the semantics of HBase's column interpreters.
+//! Cell values as numbers, with the same semantics as in HBase's column interpreters.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,7 @@ pub(super) trait Number: Sized + Clone {
 
     fn compare(&self, other: &Self) -> Ordering;
 
-    /// Returns the interpreter's minimum value, which stands for the sum of weights if there is no
+    /// Returns the interpreter's minimum value, which stands for the weight sum if there is no
     /// weight column.
     fn least() -> Self;
 
@@ -114,7 +114,7 @@ pub(super) struct Decimal {
 
 impl Decimal {
     const SCALE: i32 = 2;
-    /// Maximum distance of a scale from [`Decimal::SCALE`]: rounding needs as many digits.
+    /// Maximum distance between a scale and [`Decimal::SCALE`]: rounding needs as many digits.
     const SCALE_DIFFERENCE_MAX: u32 = 10_000;
 
     /// Returns the number rounded to two decimal places.
@@ -174,7 +174,7 @@ impl Number for Decimal {
     }
 
     fn times(&self, other: &Self) -> Self {
-        // The product has four decimal places, of which two remain.
+        // The product has four decimal places, and two remain.
         let unscaled = divide_half_even(&(&self.unscaled * &other.unscaled), &BigInt::from(100));
         Self { unscaled, scale: Self::SCALE }
     }

@@ -1,4 +1,4 @@
-//! Searches of full-text indexes.
+//! Searches full-text indexes.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use rowhouse_search::Found;
 use crate::context::Context;
 use crate::limits::{SEARCH_FACETS_MAX, SEARCH_ROWS_MAX};
 
-/// Answers a call of the service.
+/// Answers a call to the service.
 pub(super) fn answer(
     context: &Context,
     table: &TableName,
@@ -41,7 +41,7 @@ fn find(context: &Context, table: &TableName, text: &SearchText) -> Result<Found
     search.find(table, &search.plan(table, text)?)
 }
 
-/// Returns rows of a search: of a new one, or of the view that an earlier call kept.
+/// Returns rows from a search: from a new one, or from the view that an earlier call retained.
 fn rows(
     context: &Context,
     table: &TableName,

@@ -1,5 +1,5 @@
-//! The periodic chores of a master. They have nothing to do here: splits, merges and drops clean up
-//! before their calls return, and files are deleted with their last reader.
+//! A master's periodic chores. They have nothing to do here: splits, merges and drops clean up
+//! before their calls return, and files are deleted when their last reader ends.
 
 use rowhouse_format::proto;
 use rowhouse_model::Result;
@@ -53,7 +53,7 @@ pub(crate) fn cleaner(
     Ok(proto::IsCleanerChoreEnabledResponse { value })
 }
 
-/// Does nothing: every change of the catalog is in the manifest when its call returns.
+/// Does nothing: every catalog change is in the manifest when the call returns.
 pub(crate) fn flush_master_store(
     _: &Context,
     _: proto::FlushMasterStoreRequest,

@@ -1,4 +1,4 @@
-//! Times of the last major compaction.
+//! Last major compaction times.
 
 use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::RegionRef;
@@ -8,8 +8,8 @@ use rowhouse_model::Result;
 use super::region;
 use crate::context::Context;
 
-/// Returns the oldest time of a last major compaction among a table's regions; 0 if a region never
-/// had one, and for an unknown table.
+/// Returns the oldest last major compaction time among a table's regions; 0 if a region never had
+/// one, and for an unknown table.
 pub(crate) fn of_table(
     context: &Context,
     request: proto::MajorCompactionTimestampRequest,
@@ -22,7 +22,7 @@ pub(crate) fn of_table(
     Ok(proto::MajorCompactionTimestampResponse { compaction_timestamp })
 }
 
-/// Returns the time of a region's last major compaction; 0 for an unknown region.
+/// Returns a region's last major compaction time; 0 for an unknown region.
 pub(crate) fn of_region(
     context: &Context,
     request: proto::MajorCompactionTimestampForRegionRequest,

@@ -7,10 +7,10 @@ use rowhouse_model::{Result, TableDescriptor, TableName, TableState};
 
 use crate::context::Context;
 
-/// A table and its state.
+/// A table and the table state.
 type Listed = (TableDescriptor, TableState);
 
-/// The selection criteria of a listing.
+/// The selection criteria for a listing.
 #[derive(Default)]
 struct Choice<'a> {
     names: Vec<TableName>,
@@ -53,8 +53,8 @@ impl Choice<'_> {
     }
 }
 
-/// Returns whether an expression matches a table's name, with or without the prefix of the default
-/// namespace.
+/// Returns true if an expression matches a table's name, with or without the default namespace
+/// prefix.
 fn matches(regex: &FullMatch, name: &TableName) -> Result<bool> {
     Ok(regex.matches(&name.to_string())?
         || name.namespace() == TableName::DEFAULT_NAMESPACE

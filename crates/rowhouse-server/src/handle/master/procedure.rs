@@ -1,5 +1,5 @@
 //! Procedures. HBase runs slow operations in the background, and clients poll them by number. Here
-//! an operation is complete when its number is returned.
+//! an operation is complete when the number is returned.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -26,7 +26,7 @@ use crate::lifecycle::End;
 
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of a completed procedure.
+/// Returns a completed procedure's number.
 pub(crate) fn done() -> Option<u64> {
     Some(LAST_ID.fetch_add(1, Ordering::Relaxed) + 1)
 }
@@ -50,12 +50,12 @@ pub(crate) fn result(
 
 /// The longest time after which stock clients give up to ask whether a check or repair is done.
 const INDEX_EXPECTED_MILLIS: i64 = 24 * 60 * 60 * 1000;
-/// The longest time for which a call waits for a check. It is shorter than the timeout of calls in
+/// The longest time for which a call waits for a check. It is shorter than the call timeout in
 /// HBase's clients, a minute.
 const INDEX_WAIT: Duration = Duration::from_secs(20);
 
-/// Runs a procedure that a client names by its signature. A backup and the check or repair of an
-/// index continue after the answer; all others are complete.
+/// Runs a procedure that a client names by signature. A backup and an index check or repair
+/// continue after the answer; all others are complete.
 pub(crate) fn exec(
     context: &Context,
     request: proto::ExecProcedureRequest,
@@ -84,7 +84,7 @@ pub(crate) fn exec(
     Ok(proto::ExecProcedureResponse { expected_timeout, return_data })
 }
 
-/// Swaps a table with one of its indexes, unless an earlier attempt of the same call has done so.
+/// Swaps a table with an index on it, unless an earlier attempt at the same call has done so.
 fn promote(context: &Context, call: PromotionCall) -> Result<()> {
     let PromotionCall { table, index, before, after } = call;
     let layouts = LayoutChange { before, after };
@@ -100,8 +100,8 @@ fn change_region_server(context: &Context, call: RegionServerCall) -> Result<()>
     }
 }
 
-/// Runs a procedure that a client names by its signature, and returns what it says. The check of an
-/// index that takes long says how far it is; the same call again waits for the same check.
+/// Runs a procedure that a client names by signature, and returns what it reports. An index check
+/// that takes long reports how far it is; the same call again waits for the same check.
 pub(crate) fn exec_with_answer(call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
     let request = call_context.message::<proto::ExecProcedureRequest>()?;
     let context = &call_context.context;
@@ -132,14 +132,14 @@ fn index_answer(context: &Context, call: &IndexCall) -> Result<Bytes> {
     Ok(index::status_to_text(&status).into_bytes().into())
 }
 
-/// Returns the heat of a table.
+/// Returns a table's heat.
 fn heat(context: &Context, call: &HeatCall) -> Result<Bytes> {
     let table = context.cluster.store.table(&call.table)?;
     let report = table.heat(call.from_millis, call.to_millis);
     Ok(heat::report_to_bytes(&report))
 }
 
-/// Returns the name of the index by which a query is answered.
+/// Returns the name of the index that answers a query.
 fn query_index(context: &Context, call: &QueryIndexCall) -> Result<Bytes> {
     let scan = Scan { columns: call.columns.clone(), ..Scan::all() };
     let asked = QueryScan { query: &call.query, scan: &scan, limit: call.limit, as_of: 0 };
@@ -163,7 +163,7 @@ fn begin_index(context: &Context, call: &IndexCall) -> Result<()> {
     }
 }
 
-/// Returns how far the check or repair of an index is.
+/// Returns how far an index check or repair is.
 fn index_status(context: &Context, call: &IndexCall) -> Result<IndexStatus> {
     let IndexCall { table, index, operation } = call;
     match operation {
@@ -187,7 +187,7 @@ fn is_rebuilt(context: &Context, call: &IndexCall) -> Result<bool> {
     Ok(store.is_index_rebuilt(&*store.table(&entries)?))
 }
 
-/// Returns the progress of a procedure that was started by its signature.
+/// Returns the progress of a procedure that was started by signature.
 pub(crate) fn is_done(
     context: &Context,
     request: proto::IsProcedureDoneRequest,

@@ -11,7 +11,7 @@ use rowhouse_store::Region;
 use super::procedure;
 use crate::context::Context;
 
-/// Splits a region at a row, or in the middle of its data.
+/// Splits a region at a row, or halfway through the region's data.
 pub(crate) fn split(
     context: &Context,
     request: proto::SplitTableRegionRequest,
@@ -58,7 +58,7 @@ pub(crate) fn assign(
     Ok(proto::AssignRegionResponse {})
 }
 
-/// Takes a region out of service until it is assigned.
+/// Removes a region from service until it is assigned.
 pub(crate) fn unassign(
     context: &Context,
     request: proto::UnassignRegionRequest,
@@ -68,7 +68,7 @@ pub(crate) fn unassign(
     Ok(proto::UnassignRegionResponse {})
 }
 
-/// Removes all cells of a region.
+/// Removes all cells in a region.
 pub(crate) fn truncate(
     context: &Context,
     request: proto::TruncateRegionRequest,
@@ -81,7 +81,7 @@ pub(crate) fn truncate(
     Ok(proto::TruncateRegionResponse { proc_id: procedure::done() })
 }
 
-/// Takes a region out of service, as [`unassign`]. HBase only forgets the region's location.
+/// Removes a region from service, as [`unassign`]. HBase only forgets the region's location.
 pub(crate) fn offline(
     context: &Context,
     request: proto::OfflineRegionRequest,
@@ -91,7 +91,7 @@ pub(crate) fn offline(
     Ok(proto::OfflineRegionResponse {})
 }
 
-/// Returns the region of a user table with this name, if it exists.
+/// Returns the user table region with this name, if it exists.
 pub(crate) fn find(context: &Context, name: &RegionRef) -> Result<Option<Arc<Region>>> {
     let store = &context.cluster.store;
     Ok(match name {
@@ -100,7 +100,7 @@ pub(crate) fn find(context: &Context, name: &RegionRef) -> Result<Option<Arc<Reg
     })
 }
 
-/// Returns the full name of a region of a user table.
+/// Returns a user table region's full name.
 ///
 /// # Errors
 /// `UnknownRegion`.

@@ -15,7 +15,7 @@ pub(crate) fn shutdown(
     Ok(proto::ShutdownResponse {})
 }
 
-/// Stops the process: the master is a part of it.
+/// Stops the process: the master is part of it.
 pub(crate) fn stop_master(
     context: &Context,
     _: proto::StopMasterRequest,
@@ -58,7 +58,7 @@ pub(crate) fn recommission(
     Ok(proto::RecommissionRegionServerResponse {})
 }
 
-/// Forgets dead servers. Returns those that were not known to be dead.
+/// Forgets dead servers. Returns the servers that were not known to be dead.
 pub(crate) fn clear_dead(
     context: &Context,
     request: proto::ClearDeadServersRequest,

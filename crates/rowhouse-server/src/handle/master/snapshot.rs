@@ -1,4 +1,4 @@
-//! Snapshots of tables.
+//! Table snapshots.
 
 use rowhouse_format::convert::snapshot;
 use rowhouse_format::proto;
@@ -36,7 +36,7 @@ pub(crate) fn delete(
     Ok(proto::DeleteSnapshotResponse {})
 }
 
-/// Returns whether a snapshot is done. It is done when the call that takes it returns, so an
+/// Returns true if a snapshot is done. It is done when the call that takes it returns, so an
 /// unknown snapshot was never requested.
 pub(crate) fn is_done(
     context: &Context,
@@ -62,10 +62,10 @@ pub(crate) fn is_done(
     }
 }
 
-/// Restores a snapshot into its own table, or clones it into a new one. Called with an existing
-/// table that is not the snapshot's, HBase restores the snapshot's table instead; this server
-/// refuses the call. The flag that restores permissions has no effect: without security there are
-/// none, as in HBase.
+/// Restores a snapshot into the snapshot's table, or clones it into a new one. Called with an
+/// existing table that is not the snapshot's, HBase restores the snapshot's table instead; this
+/// server refuses the call. The flag that restores permissions has no effect: without security
+/// there are none, as in HBase.
 pub(crate) fn restore(
     context: &Context,
     request: proto::RestoreSnapshotRequest,

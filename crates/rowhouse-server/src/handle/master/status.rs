@@ -1,4 +1,4 @@
-//! Reports the status of the cluster.
+//! Reports the cluster status.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -88,8 +88,8 @@ pub(crate) fn cluster_status(
 
 fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInfo {
     let store = &context.cluster.store;
-    // What a heap holds in HBase: the memstores, those that only readers hold too, and the block
-    // cache.
+    // What a heap holds in HBase: the memstores, including memstores that only readers hold, and
+    // the block cache.
     let parts = [store.memstore_bytes(), store.reader_memstore_bytes(), store.block_cache_bytes()];
     let (used_bytes, max_bytes) = parts
         .iter()
@@ -101,7 +101,7 @@ fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInf
         server_load: proto::ServerLoad {
             number_of_requests: Some(server.requests.per_second(Instant::now())),
             total_number_of_requests: Some(server.requests.total()),
-            // HBase reports its heap here, which holds the memstores and the block cache.
+            // HBase reports the heap here, which holds the memstores and the block cache.
             used_heap_mb: Some(rounded(used_bytes, MEBIBYTE)),
             max_heap_mb: Some(rounded(max_bytes, MEBIBYTE)),
             region_loads: region_loads(context, server, |_| true),

@@ -1,4 +1,4 @@
-//! Switches of the whole cluster.
+//! Cluster-wide switches.
 
 use rowhouse_format::proto;
 use rowhouse_model::{Balanced, Error, MasterSwitch, RegionSwitch, Result};
@@ -34,7 +34,7 @@ fn switch(number: i32) -> Result<RegionSwitch> {
 }
 
 /// Sets permanently whether expired snapshots are deleted; returns the previous setting. A deletion
-/// under way is complete when the call returns, even if the client does not ask to wait for it.
+/// under way is complete when the call returns, even if the client does not request to wait for it.
 pub(crate) fn set_snapshot_cleanup(
     context: &Context,
     request: proto::SetSnapshotCleanupRequest,
@@ -69,7 +69,7 @@ pub(crate) fn balancer(
 }
 
 /// Runs the balancer, if it is on. A dry run only counts the moves. No region is ever in
-/// transition, so it makes no difference whether those are ignored.
+/// transition, so it makes no difference whether regions in transition are ignored.
 pub(crate) fn balance(
     context: &Context,
     request: proto::BalanceRequest,

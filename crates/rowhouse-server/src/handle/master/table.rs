@@ -18,7 +18,7 @@ pub(crate) fn create(
 }
 
 /// Replaces a table's schema. If the request contains the expected current schema, the table must
-/// still have it. The table name of the request must equal the schema's.
+/// still have it. The table name in the request must equal the schema's.
 pub(crate) fn modify(
     context: &Context,
     request: proto::ModifyTableRequest,
@@ -33,7 +33,7 @@ pub(crate) fn modify(
     }
     let expected = request.rowhouse_expected.map(table::from_proto).transpose()?;
     context.cluster.store.change_table(&name, |current| {
-        // The table already has the new schema: the client repeats its call.
+        // The table already has the new schema: the client repeats the call.
         match expected {
             Some(expected) if *current != expected && *current != descriptor => {
                 Err(altered_meanwhile(&name))
@@ -79,8 +79,8 @@ pub(crate) fn delete_family(
     Ok(proto::DeleteColumnResponse { proc_id: procedure::done() })
 }
 
-/// Returns the number of regions that have yet to apply an alteration: none, since an alteration is
-/// applied when its call returns.
+/// Returns how many regions have yet to apply an alteration: none, since an alteration is applied
+/// when the call returns.
 pub(crate) fn alter_status(
     context: &Context,
     request: proto::GetSchemaAlterStatusRequest,
@@ -134,7 +134,7 @@ pub(crate) fn flush(
     Ok(proto::FlushTableResponse { proc_id: procedure::done() })
 }
 
-/// Flushes the named families of a table, or all if none are named.
+/// Flushes a table's named families, or all if none are named.
 pub(super) fn flush_families(table: &Table, families: &[impl AsRef<[u8]>]) -> Result<()> {
     match families {
         [] => table.flush(),

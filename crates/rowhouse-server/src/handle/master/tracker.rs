@@ -10,7 +10,7 @@ use crate::context::Context;
 
 /// HBase's setting.
 const TRACKER: &str = "hbase.store.file-tracker.impl";
-/// HBase's settings of a migration from one tracker to another. A change of the tracker ends it.
+/// HBase's settings for a migration from one tracker to another. Changing the tracker ends it.
 const MIGRATION: [&str; 2] =
     ["hbase.store.file-tracker.migration.src.impl", "hbase.store.file-tracker.migration.dst.impl"];
 
@@ -55,7 +55,7 @@ fn check_enabled(context: &Context, name: &TableName) -> Result<()> {
     context.cluster.store.table(name)?.check_enabled()
 }
 
-/// Returns the requested tracker if it is one of HBase's that a table can change to.
+/// Returns the requested tracker if it is an HBase tracker that a table can change to.
 fn tracker_of(name: &str) -> Result<&'static str> {
     match &*name.to_ascii_uppercase() {
         "DEFAULT" => Ok("DEFAULT"),

@@ -1,8 +1,8 @@
-//! The data of an answer, apart from its form.
+//! An answer's data, apart from its form.
 
 use rowhouse_schema::{Time, Value};
 
-/// A value of Solr's data model.
+/// A value in Solr's data model.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Data {
     Bool(bool),
@@ -22,7 +22,7 @@ pub(super) enum Data {
     Documents(Documents),
 }
 
-/// The form of lists of names and numbers in JSON: Solr's parameter `json.nl`.
+/// The form for name and number lists in JSON: Solr's parameter `json.nl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum CountsForm {
     /// `["a", 1, "b", 2]`
@@ -40,7 +40,7 @@ pub(super) struct Documents {
     pub(super) found: i64,
     pub(super) start: i64,
     pub(super) score_max: Option<f32>,
-    /// The names and values of each document.
+    /// Each document's names and values.
     pub(super) documents: Vec<Vec<(String, Data)>>,
 }
 
@@ -49,8 +49,7 @@ impl Data {
         Self::Text(text.into())
     }
 
-    /// Returns the form of a value; `None` for one that documents do not have: null, and a stored
-    /// hash.
+    /// Returns a value's form; `None` for one that documents do not have: null, and a stored hash.
     pub(super) fn of_value(value: &Value) -> Option<Self> {
         Some(match value {
             Value::Null | Value::Hashed(_) => return None,
@@ -74,7 +73,7 @@ impl Data {
         })
     }
 
-    /// Returns a value as a text, as counts of values name it.
+    /// Returns a value as a text, as value counts name it.
     pub(super) fn name_of_value(value: &Value) -> String {
         match value {
             Value::Time(time) => date(time.as_millis()),

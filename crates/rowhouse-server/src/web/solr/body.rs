@@ -1,5 +1,5 @@
-//! The bodies of requests. Each is read to its end before the answer: SolrJ takes an answer before
-//! that for a broken connection, and the program never sees the error.
+//! Request bodies. Each is read to the end before the answer: SolrJ takes an answer before that for
+//! a broken connection, and the program never sees the error.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -8,15 +8,15 @@ use axum::body::{Body, HttpBody};
 
 use crate::limits::{HANDSHAKE_WAIT, SOLR_BODY_BYTES_MAX, SOLR_FORM_BYTES_MAX};
 
-/// The bytes of the end of a body that are kept of one that is too long for a form. SolrJ's forms
+/// How many bytes are retained from the end of a body that is too long for a form. SolrJ's forms
 /// end with the parameter `wt`.
 const END_BYTES: usize = 256;
 
-/// What was read of a body.
+/// What was read from a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::web) enum Read {
     Whole(Vec<u8>),
-    /// The end of one with more than [`SOLR_FORM_BYTES_MAX`].
+    /// The end of a body with more than [`SOLR_FORM_BYTES_MAX`].
     TooLong(Vec<u8>),
     /// It did not arrive in time, or the connection broke.
     Lost,

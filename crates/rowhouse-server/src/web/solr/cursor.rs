@@ -1,12 +1,12 @@
-//! Marks of places in a search, by which clients go on: Solr's `cursorMark`.
+//! Marks for places in a search, by which clients go on: Solr's `cursorMark`.
 //!
 //! ```text
 //! mark = fingerprint "." view "." score "." key *("." value)
 //! ```
 //!
-//! The fingerprint is that of the search. `view` is `-`, or the number of the search that is kept
-//! because its scores would change with the index. The others are those of the last row: the bits
-//! of its score, and the key and the values in hexadecimal, `-` for none.
+//! The fingerprint is the search's. `view` is `-`, or the number for the search that is retained
+//! because the scores would change with the index. The others come from the last row: the score
+//! bits, and the key and the values in hexadecimal, `-` for none.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -15,7 +15,7 @@ use rowhouse_search::OrderedRow;
 
 use super::params::Params;
 
-/// The mark of the first page.
+/// The mark for the first page.
 pub(super) const FIRST: &str = "*";
 
 /// A place in a search.
@@ -38,7 +38,7 @@ impl Mark {
         mark
     }
 
-    /// Reads a mark of the search with this fingerprint and number of values.
+    /// Reads a mark for the search with this fingerprint and value count.
     ///
     /// # Errors
     /// `InvalidRequest` if it is none.
@@ -71,7 +71,7 @@ impl Mark {
     }
 }
 
-/// Returns a number that differs between searches. A program of another version may have another
+/// Returns a number that differs between searches. A program in another version may have another
 /// one.
 pub(super) fn fingerprint(table: &str, params: &Params) -> u64 {
     let mut hasher = DefaultHasher::new();

@@ -7,12 +7,12 @@ use rowhouse_search::{OrderedRow, ROW_NAME, document_name};
 use super::answer::Data;
 use super::request::{Fields, SCORE};
 
-/// The fields of the documents of an answer.
+/// The fields in an answer's documents.
 pub(super) struct Shape<'a> {
     key: Option<&'a KeySchema>,
     has_row: bool,
     has_score: bool,
-    /// The names of fields of the key that documents have.
+    /// The names of key fields that documents have.
     of_key: Vec<&'a str>,
     columns: Vec<&'a Column>,
     /// Columns that are read and not shown.
@@ -33,7 +33,7 @@ impl<'a> Shape<'a> {
         let is_wanted = |name: &str| fields.is_all || names(&document_name(name));
         let key_names = key.iter().flat_map(|key| key.fields()).map(|field| field.name());
         let key_names: Vec<_> = key_names.collect();
-        // A column of the same name holds what the key holds a part of.
+        // A column with the same name holds what the key holds a part of.
         let shown = |column: &&Column| is_wanted(column.name());
         let own: Vec<_> = columns.columns().iter().collect();
         let unknown = fields.names.iter().find(|name| {
@@ -64,7 +64,7 @@ impl<'a> Shape<'a> {
         self.also_read.push(column);
     }
 
-    /// Returns the read of the cells of a row; `None` if none are needed.
+    /// Returns the get that reads a row's cells; `None` if none are needed.
     ///
     /// # Errors
     /// `InvalidRequest` for a row that cannot be read.
@@ -85,7 +85,7 @@ impl<'a> Shape<'a> {
         Ok(Some(get))
     }
 
-    /// Returns the document of a row.
+    /// Returns a row's document.
     pub(super) fn document(&self, found: &OrderedRow, cells: Option<&Row>) -> Vec<(String, Data)> {
         let mut document = Vec::new();
         if self.has_row {
@@ -111,8 +111,8 @@ impl<'a> Shape<'a> {
         document
     }
 
-    /// Returns the value of a column: that of its newest cell; of a column with many qualifiers,
-    /// those of all.
+    /// Returns a column's value: the newest cell's value; for a column with many qualifiers, all
+    /// their values.
     fn column(&self, column: &Column, cells: &Row) -> Option<Data> {
         match column.qualifier() {
             Some(qualifier) => {

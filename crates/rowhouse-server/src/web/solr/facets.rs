@@ -1,4 +1,4 @@
-//! Counts of the values of fields.
+//! Counts field values.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,11 @@ use rowhouse_search::Found;
 use super::answer::Data;
 use super::request::FieldFacets;
 
-/// Returns the counts of a field in the rows found. `all` finds all rows: Solr lists values that no
-/// row found has, unless `facet.mincount` is set.
+/// Returns a field's counts in the rows found. `all` finds all rows: Solr lists values that no row
+/// found has, unless `facet.mincount` is set.
 ///
 /// # Errors
-/// `InvalidRequest` for a field without values in the index; those of reads.
+/// `InvalidRequest` for a field without values in the index; read errors.
 pub(super) fn of_field(
     asked: &FieldFacets,
     index: &Index,
@@ -21,7 +21,7 @@ pub(super) fn of_field(
     all: impl FnOnce() -> Result<Found>,
 ) -> Result<Data> {
     let name = declared_name(index, &asked.field);
-    // By count, and those with one count by value.
+    // By count, and values with the same count by value.
     let mut counts = found.facets(name, usize::MAX)?;
     counts.retain(|count| count.rows >= asked.count_min.max(1));
     let wanted = asked.limit.map(|limit| limit.saturating_add(asked.skip));
@@ -57,7 +57,7 @@ pub(super) fn of_field(
     Ok(Data::Counts(named, asked.form))
 }
 
-/// Returns the name of a field of the index, given the one that documents have.
+/// Returns the index field's name, given the name that documents have.
 pub(super) fn declared_name<'n>(index: &Index, name: &'n str) -> &'n str {
     let is_declared =
         |name: &str| index.search().is_some_and(|search| search.field(name).is_some());

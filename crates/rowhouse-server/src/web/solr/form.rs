@@ -1,8 +1,8 @@
-//! The names and values of a query string or a form.
+//! The names and values in a query string or a form.
 
 use rowhouse_model::{Error, Result};
 
-/// Returns the names and values of `application/x-www-form-urlencoded`.
+/// Returns the names and values in `application/x-www-form-urlencoded`.
 ///
 /// # Errors
 /// `InvalidRequest` for a `%` without two hexadecimal digits, and for what is not UTF-8.

@@ -1,4 +1,4 @@
-//! The parts of texts around the words of a query.
+//! The text parts around a query's words.
 
 use rowhouse_model::{Error, Result, Row};
 use rowhouse_schema::{Column, ColumnSchema, Index, SearchField};
@@ -7,7 +7,7 @@ use rowhouse_search::{DocumentQuery, Highlighter, text_of};
 use super::answer::Data;
 use super::request::Highlight;
 
-/// What finds the words in the texts of the columns.
+/// What finds the words in the columns' texts.
 pub(super) struct Highlights<'a> {
     asked: &'a Highlight,
     texts: Vec<(&'a Column, Highlighter)>,
@@ -66,8 +66,7 @@ impl<'a> Highlights<'a> {
         self.texts.iter().map(|(column, _)| *column)
     }
 
-    /// Returns the parts of the texts of a row, by the names of the columns, and adds their bytes
-    /// to `bytes`.
+    /// Returns the parts of a row's texts, by column name, and adds their bytes to `bytes`.
     pub(super) fn of_row(&self, cells: &Row, bytes: &mut u64) -> Data {
         let mut parts = Vec::new();
         for (column, highlighter) in &self.texts {
@@ -86,7 +85,7 @@ impl<'a> Highlights<'a> {
         Data::Named(parts)
     }
 
-    /// Returns a part of a text with its words marked; `None` if it has none of the words.
+    /// Returns a text part with the words marked; `None` if it has no such word.
     fn part(&self, highlighter: &Highlighter, text: &str) -> Option<String> {
         let chars = match self.asked.chars {
             0 => text.chars().count(),

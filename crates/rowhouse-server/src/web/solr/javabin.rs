@@ -1,4 +1,4 @@
-//! Answers in version 2 of Solr's binary form: `wt=javabin`.
+//! Answers in Solr's binary form, version 2: `wt=javabin`.
 //!
 //! ```text
 //! answer   = version value                       version is the byte 2
@@ -38,7 +38,7 @@ const LIST: u8 = 4 << 5;
 const NAMED: u8 = 5 << 5;
 const NAME: u8 = 7 << 5;
 
-/// The largest size that is in the byte of its tag.
+/// The largest size that is in the tag byte.
 const SIZE_MAX: usize = 0x1f;
 
 /// Writes an answer.
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
                 self.sized(NAMED, counts.len());
                 for (name, count) in counts {
                     self.name(name);
-                    // Clients read counts as either kind of number.
+                    // Clients read counts as either number kind.
                     match i32::try_from(*count) {
                         Ok(count) => self.int(count),
                         Err(_) => self.long(*count),

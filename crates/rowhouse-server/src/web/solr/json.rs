@@ -53,7 +53,7 @@ impl Writer {
                 '\n' => self.out.push_str("\\n"),
                 '\r' => self.out.push_str("\\r"),
                 '\t' => self.out.push_str("\\t"),
-                // Scripts take the separators of lines and paragraphs for ends of lines.
+                // Scripts take line and paragraph separators for line ends.
                 '\0'..='\x1f' | '\x7f' | '\u{2028}' | '\u{2029}' => {
                     let _ = write!(self.out, "\\u{:04x}", u32::from(c));
                 }

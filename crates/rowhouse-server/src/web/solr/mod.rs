@@ -89,7 +89,7 @@ async fn select(
     params: Params,
     begun: Instant,
 ) -> Response {
-    // Searches take turns; a client that waits too long is told so.
+    // Searches take turns; a client that waits too long gets an error.
     let permit = Arc::clone(&web.solr.searches).acquire_owned();
     let Ok(Ok(permit)) = tokio::time::timeout(SOLR_SEARCH_WAIT, permit).await else {
         return Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many searches are running")
@@ -127,7 +127,7 @@ fn ping(web: &Web, table: &str, params: &Params, begun: Instant) -> Response {
 
 /// A request whose body was read.
 struct Received {
-    /// Those of the address and of a form, as far as they can be read.
+    /// The parameters in the address and in a form, as far as they can be read.
     params: Params,
     /// Why they are not all.
     failure: Option<Failure>,
@@ -146,7 +146,7 @@ impl Received {
     }
 }
 
-/// Adds the parameters of an address or a form. Of one that cannot be read, the form of the answer.
+/// Adds the parameters in an address or a form. If they cannot be read, adds the answer form alone.
 fn add_query(params: &mut Params, query: &[u8]) -> Result<(), Failure> {
     let added = match std::str::from_utf8(query) {
         Ok(text) => params.add_query(text).map_err(|error| Failure::of(&error)),
@@ -155,7 +155,7 @@ fn add_query(params: &mut Params, query: &[u8]) -> Result<(), Failure> {
     added.inspect_err(|_| params.add_answer_form(query))
 }
 
-/// Adds the parameters of the body of a POST. As in Solr, an empty one has none, whatever its type.
+/// Adds the parameters in a POST body. As in Solr, an empty one has none, whatever its type.
 fn add_form(params: &mut Params, kind: &str, body: Read) -> Result<(), Failure> {
     let is_form = kind.eq_ignore_ascii_case("application/x-www-form-urlencoded");
     match body {
@@ -178,7 +178,7 @@ fn add_form(params: &mut Params, kind: &str, body: Read) -> Result<(), Failure> 
     }
 }
 
-/// The characters of the message of an error. A message may repeat what the client sent.
+/// Characters in an error message. A message may repeat what the client sent.
 const MESSAGE_CHARS_MAX: usize = 2_000;
 
 /// Why there is no answer.
@@ -223,7 +223,7 @@ impl Failure {
     }
 }
 
-/// What the answer of a search has reserved.
+/// What a search answer has reserved.
 struct AnswerMemory {
     calls: Arc<CallMemory>,
     reserved: Reserved,
@@ -231,7 +231,7 @@ struct AnswerMemory {
 }
 
 impl AnswerMemory {
-    /// Reserves what documents of so many bytes of cells hold.
+    /// Reserves what documents with so many cell bytes hold.
     ///
     /// # Errors
     /// `RegionTooBusy` if it is not free.
@@ -248,7 +248,7 @@ impl AnswerMemory {
         Ok(())
     }
 
-    /// Returns what an answer of so many bytes has reserved, from now on for a limited time.
+    /// Returns what an answer with so many bytes has reserved, from now on for a limited time.
     ///
     /// # Errors
     /// As [`AnswerMemory::hold`].
@@ -260,7 +260,7 @@ impl AnswerMemory {
     }
 }
 
-/// The bytes of an answer, which hold their memory until they are sent.
+/// An answer's bytes, which hold their memory until they are sent.
 struct Body {
     bytes: Vec<u8>,
     _memory: Option<(Reserved, HeldAnswer)>,
@@ -272,7 +272,7 @@ impl AsRef<[u8]> for Body {
     }
 }
 
-/// Writes an answer in the form that the client asked for; in JSON, if it asked for another one.
+/// Writes an answer in the form that the client requested; in JSON, if it requested another one.
 fn written(
     status: StatusCode,
     params: &Params,

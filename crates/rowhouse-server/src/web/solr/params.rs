@@ -1,4 +1,4 @@
-//! The parameters of Solr's requests.
+//! Parameters in Solr requests.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use super::answer::Data;
 use super::form;
 use crate::limits::SOLR_PARAMS_MAX;
 
-/// The parameters of a request, in order. A name may come several times.
+/// A request's parameters, in order. A name may come several times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Params(Vec<(String, String)>);
 
@@ -75,7 +75,7 @@ const PARAMS: &[(&str, Effect)] = &[
     ("qt", Only(&["/select", "select", ""])),
     ("sow", ON),
     ("TZ", Only(&["UTC", "GMT", ""])),
-    // The server's own bound of time holds.
+    // The server's own time limit holds.
     ("timeAllowed", Ignored),
     ("segmentTerminateEarly", Ignored),
     ("minExactCount", Ignored),
@@ -107,12 +107,12 @@ const PARAMS: &[(&str, Effect)] = &[
     ("boost", Only(&[])),
 ];
 
-/// The parameters of one field: `f.FIELD.NAME`.
+/// One field's parameters: `f.FIELD.NAME`.
 const OF_FIELDS: &[&str] =
     &["facet.limit", "facet.mincount", "facet.offset", "facet.sort", "facet.prefix"];
 
 impl Params {
-    /// Adds the names and values of a query string or a form.
+    /// Adds the names and values in a query string or a form.
     pub(super) fn add_query(&mut self, query: &str) -> Result<()> {
         let pairs = form::pairs(query)?;
         if self.0.len() + pairs.len() > SOLR_PARAMS_MAX {
@@ -125,7 +125,7 @@ impl Params {
         Ok(())
     }
 
-    /// Adds the parameter that names the form of the answer, if a text has it that cannot be read
+    /// Adds the parameter that names the answer form, if a text has it that cannot be read
     /// otherwise.
     pub(super) fn add_answer_form(&mut self, text: &[u8]) {
         let mut pairs = text.split(|byte| *byte == b'&');
@@ -161,22 +161,22 @@ impl Params {
         }
     }
 
-    /// Returns the first value of a parameter.
+    /// Returns a parameter's first value.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(of, _)| of == name).map(|(_, value)| &value[..])
     }
 
-    /// Returns the value of a parameter for one field.
+    /// Returns a parameter's value for one field.
     pub(super) fn of_field(&self, field: &str, name: &str) -> Option<&str> {
         self.get(&format!("f.{field}.{name}")).or_else(|| self.get(name))
     }
 
-    /// Returns all values of a parameter.
+    /// Returns all values for a parameter.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(of, _)| of == name).map(|(_, value)| &value[..])
     }
 
-    /// Returns whether a parameter is set, as Solr reads truth values.
+    /// Returns true if a parameter is set, as Solr reads truth values.
     ///
     /// # Errors
     /// `InvalidRequest` for another value.
@@ -188,7 +188,7 @@ impl Params {
         }
     }
 
-    /// Returns the beginning of an answer, unless the client does not want it.
+    /// Returns an answer's beginning, unless the client does not want it.
     pub(super) fn header(&self, status: i32, begun: Instant) -> (String, Data) {
         let millis = i32::try_from(begun.elapsed().as_millis()).unwrap_or(i32::MAX);
         let mut header =

@@ -11,7 +11,7 @@ use crate::limits::{SOLR_DEPTH_MAX, SOLR_FILTERS_MAX, SOLR_MARK_BYTES_MAX, SOLR_
 /// The name under which documents have their score.
 pub(super) const SCORE: &str = "score";
 
-/// Rows of a page: Solr's default.
+/// Rows on a page: Solr's default.
 const ROWS_DEFAULT: usize = 10;
 
 /// A request to the select handler.
@@ -32,7 +32,7 @@ pub(super) struct Request {
     pub(super) has_header: bool,
 }
 
-/// The fields of documents: Solr's parameter `fl`.
+/// Document fields: Solr's parameter `fl`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Fields {
     /// All but the score.
@@ -49,13 +49,13 @@ pub(super) struct Highlight {
     pub(super) fields: Option<Vec<String>>,
     pub(super) before: String,
     pub(super) after: String,
-    /// Characters of a snippet; 0 for the whole text.
+    /// Characters in a snippet; 0 for the whole text.
     pub(super) chars: usize,
     pub(super) own_words_only: bool,
     pub(super) is_html: bool,
 }
 
-/// The counts of the values of a field.
+/// The counts for a field's values.
 #[derive(Debug)]
 pub(super) struct FieldFacets {
     pub(super) field: String,
@@ -143,12 +143,13 @@ impl Request {
         self.sort.iter().any(|(name, _)| name == SCORE)
     }
 
-    /// The part of the ordered rows that is asked for, without a cursor.
+    /// The requested part of the ordered rows, without a cursor.
     pub(super) fn part(&self) -> PagePart<'static> {
         PagePart { after: None, skip: self.start, limit: self.rows }
     }
 
-    /// The names of all fields that clauses are on, and those that rows are ordered and counted by.
+    /// The names of all fields that clauses are on, and of the fields that rows are ordered and
+    /// counted by.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let queries = std::iter::once(&self.query).chain(&self.filters);
         let default_field = self.default_field.as_deref();
@@ -257,8 +258,8 @@ impl FieldFacets {
     }
 }
 
-/// Splits a list of fields at commas and spaces outside of brackets and quotes: an argument of a
-/// function is no field.
+/// Splits a field list at commas and spaces outside brackets and quotes: a function argument is no
+/// field.
 fn field_names(list: &str) -> Vec<&str> {
     let (mut names, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
     for (at, c) in list.char_indices().chain([(list.len(), ',')]) {

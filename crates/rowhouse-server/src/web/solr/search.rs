@@ -1,4 +1,4 @@
-//! Runs a search, and makes its answer.
+//! Runs a search, and makes the answer.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -44,7 +44,7 @@ pub(super) fn answer(
     Ok(Data::Named(answer))
 }
 
-/// A search of a table.
+/// A search in a table.
 struct Search<'a> {
     web: &'a Web,
     request: &'a Request,
@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
         drop(found);
         if let Some(asked) = &self.request.cursor {
             let next = match page.rows.last() {
-                // The mark that was asked for says that there are no more.
+                // The requested mark says that there are no more.
                 None => asked.clone(),
                 Some(last) => {
                     let is_kept = self.request.is_by_score();
@@ -152,7 +152,7 @@ impl<'a> Search<'a> {
         found.ordered(order, self.request.fields.score, part)
     }
 
-    /// Returns the documents of a page, and their highlights.
+    /// Returns a page's documents, and their highlights.
     fn documents_of(
         &self,
         found: &Found,
@@ -222,7 +222,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the first full-text index that has all fields of a request that the key has not, or else
+/// Returns the first full-text index that has all fields in a request that the key lacks, or else
 /// the first one.
 fn index_of<'i>(
     indexes: &'i IndexSchema,
@@ -241,7 +241,7 @@ fn index_of<'i>(
     searches().find(has_all).or_else(|| searches().next())
 }
 
-/// Returns the field of clauses without one: that of the parameter, or the only text of the index.
+/// Returns the field for clauses without one: the parameter's field, or the only text in the index.
 fn default_field(index: &Index, request: &Request) -> Option<String> {
     if request.default_field.is_some() {
         return request.default_field.clone();

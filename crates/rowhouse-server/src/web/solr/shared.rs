@@ -1,4 +1,4 @@
-//! What the searches of Solr's clients share.
+//! What Solr client searches share.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 
 use crate::limits::{SOLR_FORMS_MAX, SOLR_SEARCHES_MAX, SOLR_VIEWS_MAX};
 
-/// What the searches of Solr's clients share.
+/// What Solr client searches share.
 pub(in crate::web) struct Solr {
     /// A permit for each search that may run.
     pub(super) searches: Arc<Semaphore>,
@@ -27,10 +27,10 @@ impl Solr {
     }
 }
 
-/// A search that is kept for the next page.
+/// A search that is retained for the next page.
 pub(super) struct KeptSearch {
     pub(super) table: Arc<Table>,
-    /// Its pages are read one after the other.
+    /// The search's pages are read one after the other.
     pub(super) found: Mutex<Found>,
 }
 

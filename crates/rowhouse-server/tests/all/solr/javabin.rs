@@ -1,4 +1,4 @@
-//! Answers in Solr's binary form, read by a reader of its own.
+//! Answers in Solr's binary form, read by a separate reader.
 
 use std::collections::HashMap;
 

@@ -77,7 +77,7 @@ impl Mail {
         (status, String::from_utf8(body).unwrap())
     }
 
-    /// Returns the message of the error and its code.
+    /// Returns the error's message and code.
     fn refused(&self, query: &str) -> (String, u16) {
         let (status, body) = self.get(query);
         let answer: Value = serde_json::from_str(&body).unwrap();
@@ -86,7 +86,7 @@ impl Mail {
         (answer["error"]["msg"].as_str().unwrap().to_owned(), status)
     }
 
-    /// Returns the keys of the documents found, as `user` and `n`.
+    /// Returns the found documents' keys, as `user` and `n`.
     fn found(&self, query: &str) -> Vec<String> {
         let answer = self.ask(&format!("{query}&fl=user,n"));
         let documents = answer["response"]["docs"].as_array().unwrap();
@@ -95,7 +95,7 @@ impl Mail {
         documents.iter().map(shown).collect()
     }
 
-    /// As [`Mail::found`], in the order of the keys.
+    /// As [`Mail::found`], in key order.
     fn set(&self, query: &str) -> String {
         self.found(&format!("q={query}&sort=id asc&rows=1000")).join(" ")
     }
@@ -134,7 +134,7 @@ fn create(server: &TestServer) {
     server.connect(Service::Master).call(&message).unwrap();
 }
 
-/// Encodes the values of a query string, and leaves `&` and the first `=` of each.
+/// Encodes the values in a query string, and leaves `&` and the first `=` in each.
 fn encoded(query: &str) -> String {
     let value = |text: &str| {
         let byte = |byte: u8| match byte {

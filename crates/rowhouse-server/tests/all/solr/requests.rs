@@ -1,4 +1,4 @@
-//! The forms of requests and answers, and what is refused.
+//! Request and answer forms, and what is refused.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn forms_are_read_as_query_strings_are() {
         let answer: Value = serde_json::from_slice(&answer).unwrap();
         assert_eq!((status, &answer["response"]["numFound"]), (200, &json!(1)), "{kind}");
     }
-    // A page of another origin may send forms, and is refused.
+    // A page from another origin may send forms, and is refused.
     let other = format!("{form}Origin: http://evil.example\r\n");
     assert_eq!(mail.send("POST", "/solr/mail/select", &other, &body).0, 403);
     let navigated = format!(

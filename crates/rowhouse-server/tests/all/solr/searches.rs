@@ -129,7 +129,7 @@ fn documents_have_the_fields_that_are_asked_for_with_their_types() {
     assert_eq!(response["docs"][0]["id"], "eve\\x00\\x01\\x00\\x00\\x00\\x01");
     assert_eq!(response["docs"][0]["score"], response["maxScore"]);
     assert!(response["docs"][1]["score"].as_f64() < response["maxScore"].as_f64());
-    // The key of a document finds its row again.
+    // A document's key finds the row again.
     let id = response["docs"][0]["id"].as_str().unwrap().replace('\\', "\\\\");
     assert_eq!(mail.set(&format!("id:\"{id}\"")), "eve1");
     assert_eq!(
@@ -208,7 +208,7 @@ fn cursors_pass_all_rows_once_while_others_are_written() {
             }
             mark = next;
             pages += 1;
-            // The scores of the search that goes on are not changed by it.
+            // This does not change the scores in the search that goes on.
             mail.put("new", 1, &[("title", "nothing")]);
             if sort.starts_with("score") {
                 mail.put("ann", 1_000 + pages, &[("body", "row row row row row row row row")]);
@@ -327,7 +327,7 @@ fn values_are_counted() {
         counts("q=*:*&facet.field=sender&facet.field=size"),
         json!({"sender": ["eve", 2, "ann", 1, "bob", 1], "size": ["10", 2, "30", 1, "200", 1]})
     );
-    // Values of other rows are listed unless `facet.mincount` leaves them out.
+    // Values in other rows are listed unless `facet.mincount` leaves them out.
     assert_eq!(
         counts("q=body:row&facet.field=sender"),
         json!({"sender": ["ann", 1, "eve", 1, "bob", 0]})

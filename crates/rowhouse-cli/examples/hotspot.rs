@@ -1,4 +1,4 @@
-//! Which row keys load one server of a cluster, and which load all? The program runs a cluster of
+//! Which row keys load one server in a cluster, and which load all? The program runs a cluster with
 //! four region servers in this process, as `rowhouse demo hotspot` does, and checks what the
 //! literature says about salts.
 

@@ -29,7 +29,7 @@ pub(crate) async fn main() -> Result<()> {
     println!("{refused}");
     assert_eq!((given, refused.kind()), (1, ErrorKind::InvalidRequest));
 
-    // A lookup by the address, and its way from one user to another in one step.
+    // A lookup by the address, and how it moves from one user to another in one step.
     let owner = users.query("email = 'eve@example.com'").page(2).await?.rows;
     assert_eq!(owner.len(), 1);
     let (inside, old) = (users.clone(), Delete::new(owner[0].key_bytes().to_vec())?);

@@ -57,11 +57,11 @@ pub(crate) fn run(args: ShellArgs) -> CommandResult {
     let mut shell = Shell { runtime, session, stop_at_error: args.non_interactive };
     let ran = shell.run(source);
     let closed = shell.runtime.block_on(database.close());
-    // Work of interrupted commands is not awaited.
+    // Interrupted commands are not awaited.
     shell.runtime.shutdown_background();
     let code = match ran {
         Ok(code) => code,
-        // The reader of the output has closed it.
+        // The output reader has closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => return Err(Error::io("cannot continue", error)),
     };
@@ -154,7 +154,7 @@ impl Shell {
     fn run_lines(&mut self, name: &str, mut lines: impl BufRead) -> io::Result<Flow> {
         let mut reader = StatementReader::default();
         let mut line = String::new();
-        // The first line of the current command, which may span several lines.
+        // The current command's first line, which may span several lines.
         let mut begun = 1;
         for number in 1_u64.. {
             line.clear();

@@ -1,4 +1,4 @@
-//! The options ANALYZE and SVG: what a read looked at, instead of its rows.
+//! The options ANALYZE and SVG: what a read looked at, instead of the rows.
 
 use rowhouse::query::Analysis;
 

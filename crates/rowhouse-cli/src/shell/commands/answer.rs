@@ -1,4 +1,4 @@
-//! Other answers of `query` than rows: KEYS_ONLY, COUNT and FACETS.
+//! `query` answers other than rows: KEYS_ONLY, COUNT and FACETS.
 
 use rowhouse::key::{KeySchema, escape};
 use rowhouse::query::Query;
@@ -23,7 +23,7 @@ pub(super) enum Answer {
     Rows,
     Keys,
     Count,
-    /// The values of a field.
+    /// A field's values.
     Facets(String),
 }
 
@@ -43,7 +43,7 @@ impl Answer {
         }
     }
 
-    /// The name of its option.
+    /// The option name.
     fn option(&self) -> &'static str {
         match self {
             Self::Rows => "",

@@ -115,8 +115,8 @@ async fn repair(session: &mut Session, call: Call) -> Result<()> {
     Ok(())
 }
 
-/// Promotes an index, and prints what became of the keys. An index that holds the old key is
-/// promoted only with BACK: a command that is repeated does not swap back.
+/// Promotes an index, and prints how the keys changed. An index that holds the old key is promoted
+/// only with BACK: a command that is repeated does not swap back.
 async fn promote(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(2)?;

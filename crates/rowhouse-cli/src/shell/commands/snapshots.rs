@@ -200,7 +200,7 @@ async fn cleanup(session: &mut Session, call: Call) -> Result<()> {
     session.say(on)
 }
 
-/// Enables or disables the removal of expired snapshots, and prints the previous state.
+/// Enables or disables removing expired snapshots, and prints the previous state.
 async fn set_cleanup(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let on = call.truth(0)?;
@@ -259,8 +259,8 @@ async fn delete_named(session: &mut Session, names: Vec<String>, tells_each: boo
     Ok(())
 }
 
-/// Returns the snapshots of these names, and of tables of these names, if any are given: only of
-/// existing tables, as in HBase.
+/// Returns the snapshots with these names, if tables are given only from tables with those names,
+/// which exist, as in HBase.
 async fn matching(session: &Session, table: Option<&Regex>, name: &Regex) -> Result<Vec<Snapshot>> {
     let mut snapshots = session.database.admin().snapshots().await?;
     snapshots.retain(|snapshot| name.is_match(snapshot.name()));

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 
-/// The bytes of a text and the offset after its closing quote; `None` if that quote is missing.
+/// A text's bytes and the offset after the closing quote; `None` if that quote is missing.
 type Text = Option<(Vec<u8>, usize)>;
 
 /// Parses a text in single quotes; `at` is the offset after the opening quote. Every character
@@ -62,13 +62,13 @@ fn escaped(script: &str, at: usize, text: &mut Vec<u8>) -> Result<usize, Fault> 
         }
         '0'..='7' => {
             let digits = leading(rest, 3, |c| matches!(c, '0'..='7'));
-            // As in Ruby, the ninth bit of \777 is lost.
+            // As in Ruby, the ninth bit in \777 is lost.
             let value = u16::from_str_radix(digits, 8).unwrap_or_default();
             text.push((value & 0xFF) as u8);
             Ok(at + 1 + digits.len())
         }
         'u' => unicode(script, at, end, text),
-        // A backslash at the end of a line joins it with the next one.
+        // A backslash that ends a line joins it with the next one.
         '\n' => Ok(end),
         _ => {
             match letter {
@@ -113,7 +113,7 @@ fn unicode(script: &str, at: usize, end: usize, text: &mut Vec<u8>) -> Result<us
     Ok(end + 4)
 }
 
-/// Returns the longest prefix of at most `max` characters that are all `wanted`. These must be
+/// Returns the longest prefix with at most `max` characters that are all `wanted`. These must be
 /// ASCII.
 fn leading(text: &str, max: usize, wanted: impl Fn(char) -> bool) -> &str {
     let len = text.chars().take(max).take_while(|&c| wanted(c)).count();

@@ -7,7 +7,7 @@ use super::advice::{AdvisedDesign, PROMOTE};
 /// Differences below a tenth are not worth a sentence.
 const WORTH_SAYING: f64 = 1.1;
 
-/// Returns the advice and its reasons.
+/// Returns the advice and the reasons.
 pub(super) fn reasons(
     workload: &Workload,
     designs: &[AdvisedDesign],
@@ -139,7 +139,7 @@ pub(super) fn gives_up(
     lost
 }
 
-/// Says whether the wide form of a design is worth considering.
+/// States whether a design's wide form is worth considering.
 pub(super) fn tall_or_wide(wide: Option<&WideForm>, tall: &AdvisedDesign) -> Vec<String> {
     let Some(wide) = wide else { return Vec::new() };
     let mut said = vec![format!(
@@ -171,7 +171,7 @@ pub(super) fn tall_or_wide(wide: Option<&WideForm>, tall: &AdvisedDesign) -> Vec
     said
 }
 
-/// Returns the command of the shell that creates the table, on several lines.
+/// Returns the shell command that creates the table, on several lines.
 pub(super) fn declaration(workload: &Workload, design: &AdvisedDesign) -> String {
     let families = Design::new(workload, &design.key, &design.indexes.join("\n"));
     let families = families.map(|design| design.families()).unwrap_or_default();
@@ -187,7 +187,7 @@ pub(super) fn declaration(workload: &Workload, design: &AdvisedDesign) -> String
     command
 }
 
-/// Returns the commands of the shell from the present table to the one with this design.
+/// Returns the shell commands from the present table to the one with this design.
 pub(super) fn steps(workload: &Workload, design: &AdvisedDesign) -> Vec<String> {
     let Some(key) = workload.key() else { return Vec::new() };
     let alter =

@@ -10,7 +10,7 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexOf, IndexSchema, IndexState};
 
-/// Maximum attempts of an alteration that meets concurrent alterations.
+/// Maximum attempts for an alteration that meets concurrent alterations.
 const ALTER_ATTEMPTS_MAX: usize = 100;
 
 /// A connection to a cluster.
@@ -36,7 +36,7 @@ impl Cluster {
         self.client.admin()
     }
 
-    /// Returns the id of the cluster.
+    /// Returns the cluster id.
     pub(crate) fn id(&self) -> &str {
         self.client.cluster_id()
     }
@@ -107,7 +107,7 @@ impl Cluster {
 
     /// Alters a table. A rowhouse server refuses the change if another alteration came in between,
     /// and the change is repeated with the new declaration. An Apache HBase accepts it, so a change
-    /// of a single family uses a call for that family, which leaves the others unchanged.
+    /// to a single family uses a call for that family, which leaves the others unchanged.
     pub(crate) async fn change_table(
         &self,
         name: &TableName,
@@ -214,8 +214,8 @@ impl Cluster {
     }
 
     /// Inserts a row. HBase can check only one column atomically with a write, and treats an empty
-    /// value as absent. So the whole row is read first, and the write checks its first column: of
-    /// concurrent inserts of a row with the same first column exactly one succeeds.
+    /// value as absent. So the whole row is read first, and the write checks the row's first
+    /// column: among concurrent inserts for a row with the same first column exactly one succeeds.
     pub(super) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
         let Some(first) = put.cells().iter().min_by_key(|cell| (cell.family(), cell.qualifier()))
         else {
@@ -279,7 +279,7 @@ impl Cluster {
         self.client.table(table).scan(scan)
     }
 
-    /// Returns the client's handle of a table.
+    /// Returns the client's table handle.
     #[cfg(feature = "search")]
     pub(super) fn table(&self, table: &TableName) -> rowhouse_client::Table {
         self.client.table(table)

@@ -1,4 +1,4 @@
-//! Where queries read: in the store of this process at a read point, or in a cluster.
+//! Where queries read: in this process's store at a read point, or in a cluster.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,10 +11,10 @@ use crate::backend::{GETS_INLINE_MAX, IndexReadPoint, ReadAhead, TableReadPoint}
 use crate::rows::Rows;
 use crate::table::Table;
 
-/// The most bytes of entries that a query sorts.
+/// The most entry bytes that a query sorts.
 const SORTED_BYTES_MAX: usize = 64 << 20;
 
-/// A table, and where its rows are read.
+/// A table, and where the rows are read.
 #[derive(Clone)]
 pub(super) struct TableSource {
     table: Table,

@@ -12,7 +12,7 @@ use rowhouse_server::Server;
 use crate::support::loopback;
 
 const ROWS: u32 = 3_000;
-/// Entries in several blocks, some of which are in the order of the key.
+/// Entries in several blocks, some of which are in key order.
 const INDEXES: &str = "by_sender [sender] covers subject; by_n [n][user] covers *; \
                        large [size desc] covers subject where size > 10; text search subject simple";
 const FILES: [&str; 3] = ["by_sender", "by_n", "large"];

@@ -32,7 +32,7 @@ async fn set(table: &Table, id: &str, columns: &[(&str, &str)]) {
     row.put().await.unwrap();
 }
 
-/// The ways to read a query of a column.
+/// The ways to read a query about a column.
 const WAYS: [Option<&str>; 2] = [None, Some("index")];
 
 fn read<'t>(table: &'t Table, query: &str, index: Option<&str>) -> Query<'t> {
@@ -44,7 +44,7 @@ fn read<'t>(table: &'t Table, query: &str, index: Option<&str>) -> Query<'t> {
 }
 
 /// Runs `read`, and in the first attempt `meanwhile` after it, then writes a row. Returns the
-/// number of attempts.
+/// attempt count.
 async fn attempts<F: Future<Output = ()> + Send + 'static>(
     database: &Database,
     table: &Table,

@@ -1,4 +1,4 @@
-//! A put with an existing key writes a new version of the row instead of a second row.
+//! A put with an existing key writes a new version to the row instead of a second row.
 
 use rowhouse::Get;
 

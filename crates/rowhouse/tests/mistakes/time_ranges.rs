@@ -1,4 +1,4 @@
-//! The posts of December under keys made of `123_` and `Long.MAX_VALUE - ts`, newest first.
+//! The posts in December under keys made from `123_` and `Long.MAX_VALUE - ts`, newest first.
 
 use super::{Scratch, put, query, scan};
 
@@ -44,8 +44,8 @@ async fn a_scan_that_ends_before_the_boundary_loses_the_row_on_it() {
         put(&by_hand, key(at), text).await;
         put(&posts, key(at), text).await;
     }
-    // From the end of December to its start: the stop row is excluded from the scan, and it is the
-    // first post.
+    // From December's end to December's start: the stop row is excluded from the scan, and it is
+    // the first post.
     let (newest, oldest) = (key(LAST_SECOND * 1000 + 999), key(FIRST_SECOND * 1000));
     let found = scan(&by_hand, newest.clone(), oldest.clone()).await;
     assert_eq!(found, ["last second ends", "last second begins"]);

@@ -21,7 +21,7 @@ fn main() -> rowhouse::Result<()> {
     assert!(plain.shares[0] > 0.99, "the busiest server has {:?}", plain.shares);
     let factor = salted.writes_per_second / plain.writes_per_second;
     assert!(factor >= 3.5, "four salts write {factor:.2} times as much");
-    // A reader that does not know the salt asks every server.
+    // A reader that does not know the salt queries every server.
     assert_eq!((plain.get.servers, salted.get.servers), (1.0, 4.0));
     // A bucket computed from the key needs no such search.
     assert_eq!(of("bucketed by hash").get.servers, 1.0);

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// The most columns in a line that holds a comment.
 const COLUMNS_MAX: usize = 100;
 
-/// Words that hide the subject of a sentence, and how many in 1,000 words they may be. Codebases in
-/// the field have less than one.
+/// Words that hide the subject of a sentence, and how often they may occur in 1,000 words.
+/// Codebases in the field have less than one.
 const RARE: &[(&[&str], f64)] =
     &[(&["what", "whatever"], 3.0), (&["who", "whoever", "whom"], 1.0), (&["behind"], 1.0)];
 

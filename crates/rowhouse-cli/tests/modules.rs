@@ -264,7 +264,7 @@ fn exports(text: &str) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// Returns the first path segments after `prefix`, each with the place.
+/// Returns the first path segments after `prefix`, each with its place.
 fn references(text: &str, prefix: &str) -> Vec<(usize, String)> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = Vec::new();

@@ -25,7 +25,7 @@
 //! # Which Rust types?
 //!
 //! Struct fields are the stored template fields, by name, in any order. A type fits if it can hold
-//! every field value; encoding refuses other values that the type has.
+//! every field value; encoding refuses other values of the type.
 //!
 //! | field | Rust type |
 //! |---|---|

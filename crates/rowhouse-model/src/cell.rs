@@ -91,23 +91,23 @@ pub struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// Returns the position before the first cell in a row.
+    /// Returns the position before the first cell of a row.
     pub fn row_start(row: &'a [u8]) -> Self {
         Self { row, family: b"", qualifier: b"", timestamp: i64::MAX, kind: u8::MAX }
     }
 
-    /// Returns the position before the first cell in a column.
+    /// Returns the position before the first cell of a column.
     pub fn column_start(row: &'a [u8], family: &'a [u8], qualifier: &'a [u8]) -> Self {
         Self { row, family, qualifier, timestamp: i64::MAX, kind: u8::MAX }
     }
 
-    /// Returns the position after the last cell in a row in any family, which is before every
+    /// Returns the position after the last cell of a row in any family, which is before every
     /// longer row.
     pub fn row_end(row: &'a [u8]) -> Self {
         Self { row, family: &[0xFF; 256], qualifier: b"", timestamp: i64::MIN, kind: 0 }
     }
 
-    /// Returns the position after the last cell in a column.
+    /// Returns the position after the last cell of a column.
     pub fn column_end(row: &'a [u8], family: &'a [u8], qualifier: &'a [u8]) -> Self {
         Self { row, family, qualifier, timestamp: i64::MIN, kind: 0 }
     }
@@ -161,7 +161,7 @@ pub fn equal_bytes(a: &[u8], b: &[u8]) -> bool {
     }
 }
 
-/// Returns the first eight bytes in `row` as a big-endian number, padded with zeros, so that most
+/// Returns the first eight bytes of `row` as a big-endian number, padded with zeros, so that most
 /// row comparisons are integer comparisons. Different numbers order as the rows do; equal numbers
 /// decide nothing.
 #[inline]
@@ -485,7 +485,7 @@ impl Cell {
         self
     }
 
-    /// Returns a cell copy with another timestamp.
+    /// Returns a copy of the cell with another timestamp.
     pub fn with_timestamp(&self, timestamp: Timestamp) -> Self {
         let mut bytes = BytesMut::from(&self.bytes[..]);
         let key_end = 8 + read_u32(&self.bytes, 0);
@@ -493,7 +493,8 @@ impl Cell {
         Self { bytes: bytes.freeze(), sequence: self.sequence }
     }
 
-    /// Returns a cell copy in a separate buffer, which no longer keeps a block or a frame alive.
+    /// Returns a copy of the cell in a separate buffer, which no longer keeps a block or a frame
+    /// alive.
     pub fn detached(&self) -> Self {
         Self { bytes: Bytes::copy_from_slice(&self.bytes), sequence: self.sequence }
     }
@@ -504,7 +505,7 @@ pub(crate) fn read_u32(bytes: &[u8], at: usize) -> usize {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize
 }
 
-/// Compares bytes only: the sequence number does not belong to a cell's identity.
+/// Compares bytes only: the sequence number is not part of a cell's identity.
 impl PartialEq for Cell {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes

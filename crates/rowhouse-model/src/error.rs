@@ -172,7 +172,7 @@ impl Error {
         self
     }
 
-    /// Returns the error with another message. The kind and the source are kept.
+    /// Returns the error with another message. The kind and the source stay.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         Arc::make_mut(&mut self.0).message = message.into();

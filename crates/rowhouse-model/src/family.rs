@@ -114,7 +114,7 @@ impl FamilyDescriptor {
         (seconds != TTL_FOREVER).then(|| Duration::from_secs(seconds.into()))
     }
 
-    /// Returns KEEP_DELETED_CELLS: whether deleted cells are kept for reads at earlier times;
+    /// Returns KEEP_DELETED_CELLS: whether deleted cells are retained for reads at earlier times;
     /// `False` by default.
     pub fn keep_deleted_cells(&self) -> KeepDeletedCells {
         let word = self.word("KEEP_DELETED_CELLS");
@@ -138,8 +138,8 @@ impl FamilyDescriptor {
         self.word("BLOCKCACHE").as_deref() != Some("FALSE")
     }
 
-    /// Returns IN_MEMORY: whether the family's blocks use the block cache part from which other
-    /// blocks cannot evict them; false by default.
+    /// Returns IN_MEMORY: whether the family's blocks use the part of the block cache from which
+    /// other blocks cannot evict them; false by default.
     pub fn in_memory(&self) -> bool {
         self.word("IN_MEMORY").as_deref() == Some("TRUE")
     }
@@ -207,7 +207,7 @@ impl FamilyDescriptor {
         word.and_then(|word| DataBlockEncoding::from_name(&word)).unwrap_or(DataBlockEncoding::None)
     }
 
-    /// Checks that a store can keep this family as declared.
+    /// Checks that a store can hold this family as declared.
     ///
     /// # Errors
     /// `InvalidRequest` for an invalid value; `Unsupported` for a value that would silently have no
@@ -310,8 +310,8 @@ pub enum KeepDeletedCells {
     /// Compactions drop them, and no read returns them.
     #[default]
     False,
-    /// They and their markers are kept as versions are; a read at a time before the delete returns
-    /// them.
+    /// They and their markers are retained as versions are; a read at a time before the delete
+    /// returns them.
     True,
     /// As `True`, until the marker is older than the family's TTL.
     Ttl,

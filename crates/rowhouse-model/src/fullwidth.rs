@@ -25,7 +25,7 @@ pub fn ascii_of(c: char) -> Option<char> {
     }
 }
 
-/// Returns the last part for an error message about a text: it names the first full-width character
+/// Returns a hint that ends an error message about a text: it names the first full-width character
 /// outside single quotes. Empty if there is none.
 ///
 /// ```

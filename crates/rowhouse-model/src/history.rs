@@ -15,7 +15,7 @@ pub struct CellHistory {
 /// A stored cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellEntry {
-    /// The cell, with the sequence number that the mutation has that wrote it.
+    /// The cell, with the sequence number of the mutation that wrote it.
     pub cell: Cell,
     /// Where it is stored.
     pub place: CellLocation,

@@ -125,7 +125,7 @@ impl<'a> From<&'a Cell> for KeyValue<'a> {
     }
 }
 
-/// Compares bytes only: the sequence number does not belong to a cell's identity.
+/// Compares bytes only: the sequence number is not part of a cell's identity.
 impl PartialEq for KeyValue<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes

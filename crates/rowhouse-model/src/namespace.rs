@@ -68,7 +68,7 @@ impl Namespace {
         })
     }
 
-    /// Checks that a store can keep this namespace as declared.
+    /// Checks that a store can hold this namespace as declared.
     ///
     /// # Errors
     /// As [`Namespace::tables_max`]; `Unsupported` for other quotas, which would silently have no

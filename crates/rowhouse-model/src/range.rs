@@ -15,7 +15,7 @@ pub struct RowRange {
 }
 
 impl RowRange {
-    /// Creates a range with every row.
+    /// Creates a range over every row.
     pub fn all() -> Self {
         Self::default()
     }
@@ -25,12 +25,12 @@ impl RowRange {
         Self { start: start.into(), stop: stop.into() }
     }
 
-    /// Creates a range with the single row `row`.
+    /// Creates a range over the single row `row`.
     pub fn row(row: &[u8]) -> Self {
         Self { start: Bytes::copy_from_slice(row), stop: after(row) }
     }
 
-    /// Creates a range with all rows that begin with `prefix`.
+    /// Creates a range over all rows that begin with `prefix`.
     pub fn prefix(prefix: &[u8]) -> Self {
         Self { start: Bytes::copy_from_slice(prefix), stop: successor(prefix) }
     }
@@ -59,7 +59,7 @@ impl RowRange {
         !self.stop.is_empty() && self.start >= self.stop
     }
 
-    /// Returns the first `len` bytes in every row in the range, if all rows share them.
+    /// Returns the first `len` bytes of every row in the range, if all rows share them.
     pub fn shared_prefix(&self, len: usize) -> Option<&[u8]> {
         let prefix = self.start.get(..len)?;
         let behind = successor(prefix);

@@ -9,7 +9,7 @@ use crate::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
 
 /// The setting that disables the checks.
 const SWITCH: &str = "hbase.table.sanity.checks";
-/// The last part in error messages for checks that the setting disables.
+/// Ends error messages for checks that the setting disables.
 const BYPASS_HINT: &str = "Set hbase.table.sanity.checks to false at conf or table descriptor if you want to bypass sanity checks";
 
 const FIFO: &str = "org.apache.hadoop.hbase.regionserver.compactions.FIFOCompactionPolicy";

@@ -23,7 +23,7 @@ pub enum SearchPlace {
     },
     /// By the score, the highest first.
     Score {
-        /// The view that the pages before kept; `None` for a new one.
+        /// The view that the pages before retained; `None` for a new one.
         view: Option<u64>,
         /// After so many rows.
         skip: u64,

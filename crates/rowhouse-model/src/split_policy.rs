@@ -26,8 +26,7 @@ pub enum SplitPolicy {
     /// A table's only region is split earlier, at the initial size. HBase's default.
     #[default]
     Stepping,
-    /// As `IncreasingToUpperBound`, but never between rows that share a prefix with this many
-    /// bytes.
+    /// As `IncreasingToUpperBound`, but never between rows that share a prefix of this many bytes.
     KeyPrefix(usize),
     /// As `IncreasingToUpperBound`, but never between rows that are equal up to this delimiter.
     DelimitedKeyPrefix(Bytes),

@@ -15,7 +15,7 @@ pub enum SplitRestriction {
     /// Splits between any two rows.
     #[default]
     None,
-    /// Never splits between rows that share a prefix with this many bytes.
+    /// Never splits between rows that share a prefix of this many bytes.
     KeyPrefix(usize),
     /// Never splits between rows that are equal up to where this delimiter first occurs.
     DelimitedKeyPrefix(Bytes),

@@ -205,7 +205,7 @@ impl TableDescriptor {
         self
     }
 
-    /// Checks that a store can keep this table as declared.
+    /// Checks that a store can hold this table as declared.
     ///
     /// # Errors
     /// `InvalidRequest` for a table without families; `Unsupported` for coprocessors other than

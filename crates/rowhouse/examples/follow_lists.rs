@@ -14,8 +14,8 @@ pub(crate) async fn main() -> Result<()> {
 
     let by_hand = Lists::create(&database, "by_hand").await?;
     by_hand.follow_by_hand("alice", "bob").await?;
-    // Two devices that carol owns write concurrently: one follows dave, the other unfollows. Each
-    // makes two writes.
+    // Two of carol's devices write concurrently: one follows dave, the other unfollows. Each makes
+    // two writes.
     by_hand.follows.put(by_hand.follow_put("carol", "dave")?).await?;
     by_hand.follows.delete(Delete::new(by_hand.follow_key("carol", "dave")?)?).await?;
     by_hand.fans.delete(Delete::new(by_hand.fan_key("carol", "dave")?)?).await?;

@@ -57,7 +57,7 @@ fn wide_key(wide: &Table, followed: &str) -> Result<rowhouse::Bytes> {
     wide.key(&[("followed", followed.into())])
 }
 
-/// Returns a pair's key: sixteen bytes for names with any length.
+/// Returns a pair's key: sixteen bytes for names of any length.
 fn pair(tall: &Table, follower: &str, followed: &str) -> Result<rowhouse::Bytes> {
     tall.key(&[("followed", followed.into()), ("follower", follower.into())])
 }

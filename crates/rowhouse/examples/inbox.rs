@@ -1,7 +1,7 @@
-//! How does an inbox lie in a term table, as the literature draws it, and is never wrong? A row for
-//! each user has a column for each term, and a version for each mail that has it: the timestamp is
-//! the mail's number, the value the places where the term is in it. An observer keeps it, in the
-//! same log record as the mail. A phrase is answered from one row.
+//! How is an inbox stored in a term table, as the literature draws it, and is never wrong? A row
+//! for each user has a column for each term, and a version for each mail that has it: the timestamp
+//! is the mail's number, the value the places where the term is in it. An observer maintains it, in
+//! the same log record as the mail. A phrase is answered from one row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use rowhouse::observer::{Additions, Observer, RowChange};
 use rowhouse::schema::FamilyDescriptor;
 use rowhouse::{Delete, Get, Put, Result, Row, Table, TableSpec, Timestamp};
 
-/// Keeps the term table for a mail table.
+/// Maintains the term table for a mail table.
 struct Inbox {
     mails: Table,
     terms: Table,

@@ -1,5 +1,5 @@
-//! How are mails found by their sender, and by words that their subject begins with? By the key,
-//! by an index that leads to the mails, and by one that holds what is asked for.
+//! How are mails found by their sender, and by words that their subject begins with? By the key, by
+//! an index that leads to the mails, and by one that holds what is requested.
 
 use rowhouse::query::Query;
 use rowhouse::{Result, TableSpec};

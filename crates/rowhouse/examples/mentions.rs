@@ -1,10 +1,9 @@
 //! When is a key unique? A user's mentions under three keys: the first two silently lose some,
-//! because a put with an existing key writes a new version to that row.
+//! because a put with an existing key adds a new version to that row.
 
 use rowhouse::{Result, TableSpec};
 
-/// Mentions where bob is named: author, time and post. Two are by the same author, two in the same
-/// millisecond.
+/// Mentions of bob: author, time and post. Two are by the same author, two in the same millisecond.
 const MENTIONS: [(&str, &str, u64); 4] = [
     ("alice", "2022-12-24T18:00:00.000Z", 71),
     ("alice", "2022-12-24T18:05:00.000Z", 72),

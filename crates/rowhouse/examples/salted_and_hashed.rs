@@ -1,5 +1,5 @@
 //! foo0001, foo0002, … share a prefix, so one region gets all writes. How do a salt, a bucket and a
-//! hash where the key starts help, and how much does each cost the reader?
+//! hash at the start of the key help, and how much does each cost the reader?
 
 use rowhouse::{Bytes, Result, RowRange, Scan, Table, TableSpec};
 
@@ -44,7 +44,7 @@ pub(crate) async fn main() -> Result<()> {
     database.close().await
 }
 
-/// Returns how many among the template's four regions received rows.
+/// Returns how many of the template's four regions received rows.
 async fn regions_written(table: &Table) -> Result<usize> {
     let splits = match table.key_schema()?.splits(4) {
         Ok(splits) => splits,

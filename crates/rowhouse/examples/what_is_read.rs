@@ -8,7 +8,7 @@ use rowhouse::{
     Database, Get, Mutation, Put, Result, Scan, Table, TableSpec, TimeRange, Timestamp,
 };
 
-/// The mails from a day, which are flushed to a separate file in each family.
+/// A day's mails, which are flushed to a separate file in each family.
 const MAILS: i64 = 2_500;
 const DAYS: i64 = 2;
 const DAY_MILLIS: i64 = 86_400_000;

@@ -49,9 +49,9 @@ pub struct DatabaseBuilder {
     store: StoreSettings,
     only_existing: bool,
     client: ClientSettings,
-    /// The setting names that were set and mean something for embedded databases only.
+    /// The names of settings that were set and mean something for embedded databases only.
     for_directories: Vec<&'static str>,
-    /// The setting names that were set and mean something for clusters only.
+    /// The names of settings that were set and mean something for clusters only.
     for_clusters: Vec<&'static str>,
 }
 
@@ -270,7 +270,7 @@ impl DatabaseBuilder {
         self.for_directories("mutation_bytes_max")
     }
 
-    /// Sets how long a write that does not ask for a sync may stay unsynced: the most that a power
+    /// Sets how long a write that does not request a sync may stay unsynced: the most that a power
     /// failure can lose. Default 1 second.
     ///
     /// ```
@@ -323,7 +323,7 @@ impl DatabaseBuilder {
         self.for_directories("busy_wait")
     }
 
-    /// Sets how long a scan may take: it keeps files and memstores that nothing else needs. An
+    /// Sets how long a scan may take: it retains files and memstores that nothing else needs. An
     /// older scan ends with `UnknownScanner`. Default 1 hour; `Duration::MAX` sets no limit.
     ///
     /// ```

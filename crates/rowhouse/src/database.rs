@@ -272,7 +272,7 @@ impl Database {
     ///
     /// # Errors
     /// `Unsupported` on a cluster. As [`Table::mutate`], for the first mutation that fails; then
-    /// nothing is changed. `InvalidRequest` for an increment, an append or a delete for a row's
+    /// nothing is changed. `InvalidRequest` for an increment, an append or a delete of a row's
     /// newest version after another mutation to that row.
     pub async fn commit(
         &self,

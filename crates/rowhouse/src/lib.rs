@@ -1,6 +1,6 @@
 //! Wide-column tables with typed row keys, embedded or on an HBase cluster.
 //!
-//! [`open`] takes a directory, or the address for a cluster that speaks HBase's protocol, and
+//! [`open`] takes a directory, or the address of a cluster that speaks HBase's protocol, and
 //! returns the same [`Database`] type for both. A table that declares a key template accepts typed
 //! rows and answers typed queries. Every table accepts HBase's plain requests.
 //!
@@ -71,9 +71,9 @@
 //! | rows as a `Stream` | [`Rows`], [`query::QueryRows`] |
 //! | tables, regions, snapshots, backups | [`Database::admin`], [`admin`], [`schema`] |
 //! | keys and indexes compared before there are rows | [`advise`] |
-//! | errors | [`Error::kind`] says what happened, [`Error::action`] what to do |
+//! | errors | [`Error::kind`] states what happened, [`Error::action`] what to do |
 //!
-//! All calls are asynchronous and need a tokio runtime. Programs that want only the synchronous
+//! All calls are asynchronous and need a tokio runtime. Programs that need only the synchronous
 //! store use `rowhouse-store` directly.
 
 pub mod admin;

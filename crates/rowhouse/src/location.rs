@@ -42,7 +42,7 @@ impl Location {
     }
 }
 
-/// Returns true if the text looks like `HOST:PORT`, or a list with these.
+/// Returns true if the text looks like `HOST:PORT`, or a list of these.
 fn is_address(text: &str) -> bool {
     let is_one = |text: &str| {
         text.rsplit_once(':').is_some_and(|(host, port)| {

@@ -1,5 +1,5 @@
 //! Observers: program code that sees each change to a table's rows before it is committed, and may
-//! refuse it or add to it. HBase's coprocessors in the role that triggers have.
+//! refuse it or add to it. HBase's coprocessors in the role of a trigger.
 //!
 //! ```
 //! use rowhouse::observer::{Additions, Observer, RowChange};
@@ -65,7 +65,7 @@ use crate::table::Table;
 /// [`Database::observe`]: crate::Database::observe
 /// [`Database::close`]: crate::Database::close
 pub trait Observer: Send + Sync + 'static {
-    /// Returns the name by which tables ask for the observer ([`TableSpec::observers`]); empty if
+    /// Returns the name by which tables require the observer ([`TableSpec::observers`]); empty if
     /// none does.
     ///
     /// [`TableSpec::observers`]: crate::TableSpec::observers
@@ -101,8 +101,8 @@ pub struct Additions<'a> {
 
 impl Additions<'_> {
     /// Adds a mutation to a row in any table in the database. It becomes visible, and survives a
-    /// crash, together with the observed change, and sees the effects from this change and from
-    /// earlier additions. No observer sees it; indexes do.
+    /// crash, together with the observed change, and sees the effects of this change and of earlier
+    /// additions. No observer sees it; indexes do.
     ///
     /// ```
     /// # use rowhouse::observer::{Additions, RowChange};

@@ -113,7 +113,7 @@ impl TableSpec {
 
     /// Declares an index: a name, then a template with key fields and declared columns; after it
     /// `unique`, `covers` and columns, and `where` and a query. The entries are rows in a separate
-    /// table, `TABLE.INDEX`, which the store keeps in step with the rows. Queries use it
+    /// table, `TABLE.INDEX`, which the store keeps consistent with the rows. Queries use it
     /// automatically: see [`Query::explain_access`](crate::query::Query::explain_access).
     ///
     /// Key and columns may be declared after it; creating the table checks all together.
@@ -243,8 +243,8 @@ impl TableSpec {
         self
     }
 
-    /// Creates the table with `count` regions that receive equal key shares. The key template must
-    /// begin with a bucket, a hash or another evenly distributed field.
+    /// Creates the table with `count` regions that receive equal shares of the keys. The key
+    /// template must begin with a bucket, a hash or another evenly distributed field.
     ///
     /// ```
     /// use rowhouse::TableSpec;
@@ -286,7 +286,7 @@ impl TableSpec {
         }
     }
 
-    /// Checks the declaration against the rules for every backend. Limits in a particular store or
+    /// Checks the declaration against the rules for every backend. Limits of a particular store or
     /// cluster are checked only when the table is created.
     ///
     /// ```

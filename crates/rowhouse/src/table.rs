@@ -22,10 +22,11 @@ use crate::rows::Rows;
 /// A table in a database. A clone is another handle to the same table.
 ///
 /// The handle refers to the table by name: if the table is dropped and created again, the handle
-/// reads the new one. It keeps the key template and the columns that the table had when the handle
-/// was created. If an index is promoted ([`promote_index`](crate::admin::Admin::promote_index)),
-/// the handle encodes keys for another layout: every call fails with `LayoutChanged`, and the table
-/// must be taken from the database again.
+/// reads the new one. It retains the key template and the columns that the table had when the
+/// handle was created. If an index is promoted
+/// ([`promote_index`](crate::admin::Admin::promote_index)), the handle encodes keys for another
+/// layout: every call fails with `LayoutChanged`, and the table must be taken from the database
+/// again.
 ///
 /// ```
 /// use rowhouse::TableSpec;
@@ -474,7 +475,7 @@ impl Table {
         self.inner.backend.read_point(self.id()).await
     }
 
-    /// Estimates how much lies in ranges; `None` on a cluster.
+    /// Estimates how much data is in ranges; `None` on a cluster.
     pub(crate) async fn estimate(
         &self,
         ranges: &[RowRange],

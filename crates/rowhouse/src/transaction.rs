@@ -90,7 +90,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Reads a query's rows into memory: a query from [`Table::query`], with all settings. It is
-    /// read by the key or by an index, as outside transactions, and shows the transaction's own
+    /// read by the key or by an index, as outside a transaction, and shows the transaction's own
     /// writes either way.
     ///
     /// For conflict detection, all ranges that the query reads in the table or in the index count

@@ -1,5 +1,5 @@
-//! Indexes that clients keep, against a real cluster whose address is in `ROWHOUSE_TEST_CLUSTER`.
-//! Without it these tests print that they are skipped, and pass.
+//! Indexes that clients maintain, against a real cluster whose address is in
+//! `ROWHOUSE_TEST_CLUSTER`. Without it these tests print that they are skipped, and pass.
 //!
 //! Writers are separate processes, and are killed at random moments with SIGKILL.
 

@@ -26,8 +26,8 @@ pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String>
     }
 }
 
-/// Returns the address of the server that holds a directory. If it is starting, says so and waits
-/// for it.
+/// Returns the address of the server that holds a directory. If it is starting, prints that and
+/// waits for it.
 ///
 /// # Errors
 /// `InUse` if the server does not serve in time.

@@ -154,7 +154,7 @@ impl Shell {
     fn run_lines(&mut self, name: &str, mut lines: impl BufRead) -> io::Result<Flow> {
         let mut reader = StatementReader::default();
         let mut line = String::new();
-        // The current command's first line, which may span several lines.
+        // The first line of the current command, which may span several lines.
         let mut begun = 1;
         for number in 1_u64.. {
             line.clear();

@@ -78,7 +78,7 @@ fn point(advice: &Advice, at: usize, design: &AdvisedDesign) -> Point {
     }
 }
 
-/// Returns for each kind that the literature puts on one line, the best key without indexes.
+/// Returns, for each kind that the literature puts on one line, the best key without indexes.
 fn literature(designs: &[AdvisedDesign]) -> Vec<(f64, f64)> {
     let cheapest = |kind: &DesignKind| {
         let of_kind = designs.iter().filter(|it| it.kind == *kind && it.indexes.is_empty());
@@ -91,7 +91,7 @@ fn literature(designs: &[AdvisedDesign]) -> Vec<(f64, f64)> {
 /// A drawing with the scales.
 struct Drawing {
     svg: Svg,
-    /// The powers of ten at the two ends on the horizontal axis.
+    /// The powers of ten at the ends of the horizontal axis.
     powers: (f64, f64),
 }
 
@@ -156,7 +156,7 @@ impl Drawing {
             escape_xml(&point.text)
         ));
         if let Some(number) = point.number {
-            // Points that lie on each other have their numbers beside each other.
+            // Points at the same place have their numbers beside each other.
             let shift = 9.0 + 18.0 * ((number - 1) % 4) as f64;
             self.svg.text((x + shift, y - 6.0), "", &number.to_string());
         }

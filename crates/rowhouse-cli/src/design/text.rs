@@ -33,7 +33,7 @@ pub(crate) fn simulation_lines(workload: &Workload, simulation: &Simulation) -> 
     lines
 }
 
-/// Says how the simulation compares with the real table.
+/// States how the simulation compares with the real table.
 fn scale(workload: &Workload, simulation: &Simulation) -> String {
     let rows = counted(simulation.rows, "row");
     let divides = simulation.rows.div_ceil(workload.regions() as u64);

@@ -21,7 +21,7 @@ pub(crate) use picture::svg;
 /// Ranges and rows that are listed.
 const LISTED: usize = 5;
 
-/// Table heat, with the meaning for each key.
+/// Table heat, with what the keys mean.
 pub(crate) struct TableHeat {
     pub(crate) table: String,
     pub(crate) report: HeatReport,

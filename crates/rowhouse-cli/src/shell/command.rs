@@ -1,5 +1,5 @@
 //! A shell command: grammar, help and function; and a call, from which the function takes the
-//! arguments one by one. Arguments that remain in the end are refused, so that nothing is ignored.
+//! arguments one by one. Arguments that remain at the end are refused, so that nothing is ignored.
 
 use rowhouse::Bytes;
 use rowhouse::schema::TableName;
@@ -89,7 +89,7 @@ pub(crate) enum Kind {
 pub(crate) enum Need {
     Required,
     Optional,
-    /// Any count; only the last parameter.
+    /// Any number of times; only the last parameter.
     Repeated,
 }
 
@@ -103,7 +103,7 @@ pub(crate) const fn optional(name: &'static str) -> Argument {
     Argument { name, kind: Kind::Other, need: Need::Optional }
 }
 
-/// Returns a parameter that may be given once or more often.
+/// Returns a parameter that may be given any number of times.
 pub(crate) const fn repeated(name: &'static str) -> Argument {
     Argument { name, kind: Kind::Other, need: Need::Repeated }
 }

@@ -4,7 +4,7 @@ use super::command::Kind;
 use super::commands;
 
 /// Returns where the last word in `line` starts, and the possible completions. Pure: `tables` are
-/// the names that existing tables have.
+/// the existing tables' names.
 pub(crate) fn complete(line: &str, tables: &[String]) -> (usize, Vec<String>) {
     let statement = line.rfind([';', '\n']).map_or(0, |end| end + 1);
     let statement = statement + (line.len() - statement - line[statement..].trim_start().len());

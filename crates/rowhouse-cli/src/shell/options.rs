@@ -1,4 +1,4 @@
-//! Command options: the pairs in a hash, taken out one by one. Pairs that remain in the end are
+//! Command options: the pairs in a hash, taken out one by one. Pairs that remain at the end are
 //! refused, so that nothing is ignored.
 
 use rowhouse::Bytes;

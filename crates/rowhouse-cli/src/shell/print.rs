@@ -3,13 +3,13 @@
 use rowhouse::cell::{CellKind, KeyValue};
 use rowhouse::key::escape;
 
-/// Returns the line for a cell in one row, after the heading `COLUMN CELL`, with the formatted
+/// Returns the line for a cell in one row, after the heading `COLUMN  CELL`, with the formatted
 /// value.
 pub(crate) fn cell(cell: KeyValue<'_>, value: &str, len_max: Option<u32>) -> String {
     format!(" {} {}", column(cell), cut(content(cell, value), len_max))
 }
 
-/// Returns the line for a cell in a scan, after the heading `ROW COLUMN+CELL`. `row` is the
+/// Returns the line for a cell in a scan, after the heading `ROW  COLUMN+CELL`. `row` is the
 /// formatted key.
 pub(crate) fn scanned_cell(
     row: &str,

@@ -50,7 +50,7 @@ impl StatementReader {
         }
     }
 
-    /// Ends the input.
+    /// Handles the input's end.
     pub(crate) fn finish(&mut self) -> LineOutcome {
         let parsed = parse(&self.script);
         self.step(parsed)

@@ -64,7 +64,7 @@ impl Session {
         self.place = Some(place.to_string());
     }
 
-    /// Asks to confirm `action`; the next line is the answer.
+    /// Requests confirmation for `action`; the next line is the answer.
     pub(super) fn ask(
         &mut self,
         question: impl Display,

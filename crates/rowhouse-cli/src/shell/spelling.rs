@@ -7,7 +7,7 @@ pub(crate) fn closest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) 
     known.filter(|(distance, _)| *distance <= 2 && word.chars().count() > 2).map(|(_, name)| name)
 }
 
-/// Returns the count of insertions, deletions and substitutions between two words.
+/// Counts the insertions, deletions and substitutions between two words.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -122,7 +122,7 @@ fn rows_in_key_order_go_to_all_regions_side_by_side() {
         "--batch-rows=20",
     ];
     let dir = tempfile::tempdir().unwrap();
-    // Three in four rows are in three regions, and none in the fourth.
+    // Three quarters of the rows are in three regions, and none in the fourth.
     let rows: String = (0..15_000).map(|id| format!("{:05},{id}\n", id * 5)).collect();
     fs::write(dir.path().join("scores.csv"), format!("id,score\n{rows}")).unwrap();
     kill_when_written(dir.path(), &MAKE, 1_500);

@@ -122,7 +122,7 @@ impl RegexPattern {
 
     /// Creates an expression in UTF-8 for Java's own engine, as `new RegexStringComparator(pattern,
     /// flags)` does; without flags HBase uses [`RegexPattern::DOTALL`]. The expression is compiled
-    /// where the filter is executed, so a mistake in it is an error from the read.
+    /// where the filter is executed, so a mistake in it is an error of the read.
     pub fn new(pattern: impl Into<String>, flags: i32) -> Self {
         Self { pattern: pattern.into(), flags, charset: "UTF-8".into(), engine: RegexEngine::Java }
     }

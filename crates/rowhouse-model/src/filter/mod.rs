@@ -119,7 +119,7 @@ pub enum Filter {
         /// Whether the scan may seek to the next timestamp.
         can_hint: bool,
     },
-    /// FilterList: cells that all filters in the list include, or any.
+    /// FilterList: cells that all filters in the list include, or that any includes.
     List {
         /// All or any.
         operator: ListOperator,

@@ -57,7 +57,7 @@ impl Append {
         self.add_cell(cell)
     }
 
-    /// Adds a prepared cell in the same row, whose value is appended to the column. The cell's
+    /// Adds a prepared cell for the same row, whose value is appended to the column. The cell's
     /// timestamp applies only if the column does not exist yet; the tags always apply. Several
     /// cells in one column each extend the value from before the append, and the last one wins.
     pub fn add_cell(mut self, cell: Cell) -> Result<Self> {

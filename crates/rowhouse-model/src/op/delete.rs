@@ -80,7 +80,7 @@ impl Delete {
         self.add_cell(cell)
     }
 
-    /// Adds a prepared delete marker in the same row.
+    /// Adds a prepared delete marker for the same row.
     pub fn add_cell(mut self, cell: Cell) -> Result<Self> {
         if cell.kind() == CellKind::Put {
             return Err(Error::invalid("a delete can contain only delete markers"));

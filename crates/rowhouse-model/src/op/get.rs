@@ -37,7 +37,7 @@ pub struct Get {
 }
 
 impl Get {
-    /// Creates a read that returns the newest version in every column in `row`; returns an error if
+    /// Creates a read that returns the newest version of every column in `row`; returns an error if
     /// `row` is not a valid row key.
     #[inline]
     pub fn new(row: impl Into<Bytes>) -> Result<Self> {

@@ -67,9 +67,9 @@ impl Increment {
         self.add_cell(cell)
     }
 
-    /// Adds a prepared cell in the same row, whose value is an amount. The cell's timestamp applies
-    /// only if the column does not exist yet; the tags always apply. Several cells in one column
-    /// are each added to the value from before the increment, and the last sum wins.
+    /// Adds a prepared cell for the same row, whose value is an amount. The cell's timestamp
+    /// applies only if the column does not exist yet; the tags always apply. Several cells in one
+    /// column are each added to the value from before the increment, and the last sum wins.
     ///
     /// # Errors
     /// `InvalidRequest` with HBase's message if the value is not eight bytes.

@@ -28,7 +28,7 @@ impl Put {
         Ok(Self { row, cells: Vec::new(), durability, ttl_millis: None })
     }
 
-    /// Creates a put with prepared cells in this row, as [`Put::add_cell`] accepts them.
+    /// Creates a put with prepared cells for this row, as [`Put::add_cell`] accepts them.
     pub fn of_cells(row: impl Into<Bytes>, cells: Vec<Cell>) -> Result<Self> {
         let put = Self::new(row)?;
         cells.iter().try_for_each(|cell| check_same_row(&put.row, cell))?;
@@ -57,7 +57,7 @@ impl Put {
         self.add_cell(cell)
     }
 
-    /// Adds a prepared cell in the same row. As in HBase it may be a delete marker, which programs
+    /// Adds a prepared cell for the same row. As in HBase it may be a delete marker, which programs
     /// that copy tables send: it is written unchanged. A marker without a timestamp receives the
     /// server time when it is written, even a DeleteVersion, for which a [`crate::Delete`] would
     /// look up the newest version.

@@ -48,7 +48,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Creates a read that returns the newest version in every column for the rows in `range`.
+    /// Creates a read that returns the newest version of every column for the rows in `range`.
     pub fn new(range: RowRange) -> Self {
         Self {
             range,

@@ -36,7 +36,7 @@ impl Spread {
         Ok(Self { bytes: keys.iter().map(|key| key.len()).sum(), busiest, flights: keys.len() })
     }
 
-    /// Returns the share among an hour's flights that go to one region; a quarter is the optimum.
+    /// Returns the share of an hour's flights that go to one region; a quarter is the optimum.
     pub(crate) fn hottest(&self) -> f64 {
         self.busiest as f64 / self.flights as f64
     }

@@ -1,4 +1,4 @@
-//! Compares a table that is kept by hand as an index with what a declared index would hold.
+//! Compares a table that is maintained by hand as an index with what a declared index would hold.
 
 use std::collections::BTreeSet;
 

@@ -7,7 +7,7 @@ use crate::backend::Side;
 
 impl Admin<'_> {
     /// Returns a table's heat between two times in milliseconds since 1970: the requests by row key
-    /// and minute, and the hottest rows. An embedded database and a rowhouse server keep a week's
+    /// and minute, and the hottest rows. An embedded database and a rowhouse server retain a week's
     /// data. For an Apache HBase cluster it is one column with the requests to each region since
     /// that was opened, whatever the times ([`HeatReport::is_by_region`]).
     ///

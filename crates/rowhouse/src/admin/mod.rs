@@ -1,6 +1,6 @@
 //! Administration: [`Admin`], and the types for regions, snapshots, namespaces and status.
 //!
-//! How is a table altered, and how is it kept as it was before?
+//! How is a table altered, and how is its earlier state retained?
 //!
 //! ```
 //! use rowhouse::TableSpec;

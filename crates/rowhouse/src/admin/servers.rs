@@ -25,7 +25,7 @@ impl Admin<'_> {
         self.servers()?.move_region_to(region, server).await
     }
 
-    /// Runs a cluster's balancer once: it moves regions so that each server has a similar share in
+    /// Runs a cluster's balancer once: it moves regions so that each server has a similar share of
     /// the load. With `dry_run` it only plans.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl Admin<'_> {
     }
 
     /// Requests that a region server in a cluster stops. Its regions move to other servers. The
-    /// last region server in `rowhouse serve` stops only if that was started with
+    /// last region server of `rowhouse serve` stops only if that was started with
     /// `--allow-shutdown`.
     ///
     /// # Errors

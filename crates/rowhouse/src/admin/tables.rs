@@ -63,7 +63,7 @@ impl Admin<'_> {
     }
 
     /// Declares or replaces a table's key template. No row changes: the template determines how
-    /// keys are decoded and encoded from now on. Existing [`Table`] handles keep their template.
+    /// keys are decoded and encoded from now on. Existing [`Table`] handles retain their template.
     ///
     /// First a row sample is checked: up to 500 from the table's start, and 4 from each region's
     /// start (at most 256 regions) and from each possible first byte. Rows written meanwhile, or
@@ -127,8 +127,8 @@ impl Admin<'_> {
     }
 
     /// Declares or replaces a table's columns. No cell is changed or checked: cells that do not fit
-    /// are read as bytes. Existing [`Table`] handles keep their columns. Concurrent alterations are
-    /// resolved as in [`Admin::alter_table`].
+    /// are read as bytes. Existing [`Table`] handles retain their columns. Concurrent alterations
+    /// are resolved as in [`Admin::alter_table`].
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -144,10 +144,9 @@ impl Admin<'_> {
         self.set_attribute(name, COLUMNS_ATTRIBUTE, columns.to_stored()).await
     }
 
-    /// Replaces a table's indexes; an empty text removes all. Indexes that stay as they were keep
-    /// their entries. A new one is maintained from now on, and filled in the background; queries
-    /// use it once [`Admin::index_state`] is `ready`. See
-    /// [`TableSpec::index`](crate::TableSpec::index).
+    /// Replaces a table's indexes; an empty text removes all. Unchanged indexes retain their
+    /// entries. A new one is maintained from now on, and filled in the background; queries use it
+    /// once [`Admin::index_state`] is `ready`. See [`TableSpec::index`](crate::TableSpec::index).
     ///
     /// On Apache HBase the call returns when new indexes are ready: it waits a minute and
     /// [`operation_timeout`](crate::DatabaseBuilder::operation_timeout), until all clients know the
@@ -421,8 +420,8 @@ impl Admin<'_> {
         }
     }
 
-    /// Deletes all cells in a disabled table and enables it. With `keep_splits` it keeps the region
-    /// boundaries, otherwise it gets a single region.
+    /// Deletes all cells in a disabled table and enables it. With `keep_splits` it retains the
+    /// region boundaries, otherwise it gets a single region.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {

@@ -34,7 +34,7 @@ pub struct Advice {
 
 impl Advice {
     /// Leaves out the steps that a database cannot take: on Apache HBase no index is promoted. The
-    /// last reason then says so.
+    /// last reason then states this.
     ///
     /// # Errors
     /// Errors as for calls to the database.
@@ -70,7 +70,7 @@ pub struct AdvisedDesign {
     pub simulation: Option<Simulation>,
     /// What all questions and indexes cost per second, in rows.
     pub cost: f64,
-    /// Which share in the writes, from 0 to 1, the busiest region takes.
+    /// The share of the writes, from 0 to 1, that the busiest region takes.
     pub share: f64,
     /// The score: see [`design_score`].
     pub score: f64,

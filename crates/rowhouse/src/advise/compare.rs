@@ -163,8 +163,8 @@ async fn busy<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'stat
     tokio::task::spawn_blocking(work).await.map_err(interrupted)?
 }
 
-/// Returns where the designs to simulate are: the present one, and by their estimates the best one
-/// for each kind, as far as they break no limit; if there are fewer, the next best.
+/// Returns the places of the designs to simulate: the present one, and by their estimates the best
+/// one for each kind, as far as they break no limit; if there are fewer, the next best.
 fn chosen(workload: &Workload, proposals: &[Proposal]) -> Vec<usize> {
     let broken =
         proposals.iter().map(|it| broken_by_estimate(workload, &it.estimate)).collect::<Vec<_>>();

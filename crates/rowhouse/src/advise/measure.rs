@@ -1,4 +1,4 @@
-//! Asks a question and counts what that reads.
+//! Runs a question and counts what that reads.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use super::simulation::QuestionCost;
 use crate::query::Query;
 use crate::table::Table;
 
-/// How often each question is asked, with other values each time.
+/// How often each question is run, with other values each time.
 const ASKED_MAX: u32 = 20;
-/// A question that has read so many rows is not asked again.
+/// A question that has read so many rows is not run again.
 const ROWS_ENOUGH: u64 = 2_000_000;
 
-/// Sums over the times that a question is asked.
+/// Sums over a question's runs.
 #[derive(Default)]
 struct Sums {
     asked: u32,
@@ -31,7 +31,7 @@ struct Sums {
     cpu: Duration,
 }
 
-/// Asks a question several times, with values drawn from the rows.
+/// Runs a question several times, with values drawn from the rows.
 pub(super) async fn measure(
     table: &Table,
     workload: &Workload,

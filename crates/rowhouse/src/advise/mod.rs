@@ -2,7 +2,7 @@
 //!
 //! A [`Workload`] describes rows, the rate at which they are written, the questions about them, and
 //! limits. [`simulate`] makes the rows, writes them to a temporary store under one [`Design`] and
-//! asks the questions. [`advise`](advise()) proposes designs and compares them.
+//! runs the questions. [`advise`](advise()) proposes designs and compares them.
 //!
 //! ```
 //! use rowhouse::advise::{Design, Workload, simulate};

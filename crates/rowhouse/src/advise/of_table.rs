@@ -10,7 +10,7 @@ use rowhouse_schema::{ColumnSchema, IndexSchema, KeySchema, Value, Workload};
 use crate::database::Database;
 use crate::table::Table;
 
-/// Rows that are read, from the beginning in each region.
+/// Rows that are read, from the beginning of each region.
 const SAMPLED: usize = 20_000;
 /// Questions per second, if the table's heat has no reads.
 const ASKED_PER_SECOND: f64 = 1.0;
@@ -19,7 +19,7 @@ const ASKED_PER_SECOND: f64 = 1.0;
 /// as a sample, and the rates from the table's heat. `questions` are queries with `?`, as in
 /// workloads; questions without a rate share the read rate.
 ///
-/// Rows are read from the beginning in each region, and put into the order in which they were
+/// Rows are read from the beginning of each region, and put into the order in which they were
 /// written, by their cell timestamps. Columns whose qualifiers have a template are left out.
 ///
 /// ```
@@ -127,7 +127,7 @@ async fn rates(database: &Database, table: &Table) -> Result<(Option<f64>, Optio
     Ok((rate(writes), rate(reads)))
 }
 
-/// Reads rows from the beginning in each region; returns them in the order in which they were
+/// Reads rows from the beginning of each region; returns them in the order in which they were
 /// written. Rows whose keys do not fit the template are left out.
 async fn sample(table: &Table, names: &[String]) -> Result<Vec<Vec<Value>>> {
     let (key, columns) = (table.key_schema()?, table.column_schema().ok());

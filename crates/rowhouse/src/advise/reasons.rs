@@ -45,7 +45,7 @@ pub(super) fn reasons(
     reasons
 }
 
-/// Says what a design costs.
+/// States what a design costs.
 fn costs(design: &AdvisedDesign) -> Option<String> {
     let simulation = design.simulation.as_ref()?;
     let slowest = simulation.questions.iter().max_by(|one, other| {
@@ -70,7 +70,7 @@ fn compared(design: &AdvisedDesign, other: &AdvisedDesign, name: &str) -> String
     )
 }
 
-/// Says which questions read fewer rows.
+/// States which questions read fewer rows.
 fn questions(workload: &Workload, design: &AdvisedDesign, other: &AdvisedDesign) -> Vec<String> {
     let (Some(design), Some(other)) = (&design.simulation, &other.simulation) else {
         return Vec::new();

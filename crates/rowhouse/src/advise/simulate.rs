@@ -12,7 +12,7 @@ use super::warnings::warnings;
 use crate::database::Database;
 
 /// Runs a workload under one design: writes the rows to a database in the directory `dir`, which is
-/// removed in the end, and runs the questions.
+/// removed at the end, and runs the questions.
 ///
 /// It takes seconds to minutes for a million rows. Rows are made and counted on another thread.
 ///

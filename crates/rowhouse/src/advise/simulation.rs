@@ -39,16 +39,16 @@ pub struct Simulation {
 pub struct QuestionCost {
     /// The question as the workload has it.
     pub question: String,
-    /// How often it is asked per second.
+    /// How often it is run per second.
     pub per_second: f64,
-    /// How often it was asked for the measurement.
+    /// How often it was run for the measurement.
     pub asked: u64,
     /// The way in which most runs were read.
     pub way: Way,
     /// The way that costs least at the real table size: an estimate.
     pub way_real: Way,
-    /// Whether all rows were read and sorted, because no way has the order that the question asks
-    /// for.
+    /// Whether all rows were read and sorted, because no way has the order that the question
+    /// requires.
     pub sorts: bool,
     /// Rows returned.
     pub rows_returned: f64,
@@ -70,7 +70,7 @@ pub struct QuestionCost {
     pub files: f64,
     /// Blocks read, from memory or from disk.
     pub blocks: f64,
-    /// Processor time; zero where the system does not tell it.
+    /// Processor time; zero where the system does not report it.
     pub cpu: Duration,
 }
 
@@ -101,7 +101,7 @@ impl Simulation {
         reads.sum::<f64>() + workload.writes_per_second() * self.spread.entries_per_row()
     }
 
-    /// The share in the writes, from 0 to 1, that the busiest region takes in the median interval.
+    /// The share of the writes, from 0 to 1, that the busiest region takes in the median interval.
     pub fn share(&self) -> f64 {
         self.spread.median()
     }

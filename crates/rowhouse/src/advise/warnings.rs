@@ -6,7 +6,7 @@ use rowhouse_schema::{Design, DesignEstimate, Spread, Workload};
 
 use super::simulation::Simulation;
 
-/// A region with a larger share in the writes is a hotspot, if there are more servers than one.
+/// A region with a larger share of the writes is a hotspot, if there are more servers than one.
 const HOT_SHARE: f64 = 0.5;
 /// Entries for each row from which indexes are a warning.
 const ENTRIES_MANY: f64 = 3.0;

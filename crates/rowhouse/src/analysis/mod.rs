@@ -47,7 +47,7 @@ pub struct StepTime {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// What was asked, for the first line.
+    /// The request, for the first line.
     pub(crate) asked: String,
     /// How a query was read, and the range count; `None` for gets and scans.
     pub(crate) access: Option<(String, u64)>,

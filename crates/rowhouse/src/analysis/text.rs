@@ -8,7 +8,7 @@ use rowhouse_store::{FamilyReads, FileReads, ReadTotals, RegionReads, TableReads
 use super::{Analysis, StepTime, files_read, size, why_not_read};
 
 impl fmt::Display for Analysis {
-    /// Writes the sums, and what was read as a tree with tables, regions, families and files.
+    /// Writes the sums, and what was read as a tree of tables, regions, families and files.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.asked)?;
         if let Some((access, ranges)) = &self.access {

@@ -16,7 +16,7 @@ const ALTER_ATTEMPTS_MAX: usize = 100;
 /// A connection to a cluster.
 pub(crate) struct Cluster {
     client: Client,
-    /// Keeps the indexes if the server does not.
+    /// Maintains the indexes if the server does not.
     keeper: Keeper,
 }
 
@@ -41,7 +41,7 @@ impl Cluster {
         self.client.cluster_id()
     }
 
-    /// Returns the part that keeps the indexes if the server does not.
+    /// Returns the part that maintains the indexes if the server does not.
     pub(crate) fn keeper(&self) -> &Keeper {
         &self.keeper
     }
@@ -79,8 +79,8 @@ impl Cluster {
         }
     }
 
-    /// Whether the server keeps the indexes: then it promotes them, and answers scans that carry a
-    /// query.
+    /// Whether the server maintains the indexes: then it promotes them, and answers scans that
+    /// carry a query.
     pub(crate) async fn server_keeps_indexes(&self) -> Result<bool> {
         self.keeper.server_keeps().await
     }
@@ -91,7 +91,7 @@ impl Cluster {
     }
 
     /// Returns the rows whose entries may not be right, because a client is writing them; `None` if
-    /// the server keeps the indexes.
+    /// the server maintains the indexes.
     pub(super) async fn unsettled_rows(&self, table: &TableName) -> Result<Option<Vec<Bytes>>> {
         match self.keeper.server_keeps().await? {
             true => Ok(None),
@@ -290,7 +290,7 @@ impl Cluster {
         self.client.table(table).scan_matching(scan, query.to_owned())
     }
 
-    /// Removes what this client has noted to keep indexes. The connections close with the last
+    /// Removes what this client has noted to maintain indexes. The connections close with the last
     /// handle.
     pub(super) async fn close(&self) -> Result<()> {
         self.keeper.end().await;

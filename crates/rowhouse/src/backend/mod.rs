@@ -266,7 +266,7 @@ impl Backend {
         on!(self, inner => inner.indexes(table).await)
     }
 
-    /// Whether indexes can be promoted: the store keeps them, not a client.
+    /// Whether indexes can be promoted: the store maintains them, not a client.
     pub(crate) async fn promotes_indexes(&self) -> Result<bool> {
         match &self.side {
             Side::Embedded(_) => Ok(true),
@@ -279,8 +279,8 @@ impl Backend {
         on!(self, inner => inner.index_state(table, index).await)
     }
 
-    /// Returns the rows whose entries in indexes may not be right, because a client that keeps them
-    /// is writing these rows. `None` where the store or the server keeps the indexes.
+    /// Returns the rows whose entries in indexes may not be right, because a client that maintains
+    /// them is writing these rows. `None` where the store or the server maintains the indexes.
     pub(crate) async fn unsettled_rows(&self, table: &TableName) -> Result<Option<Vec<Bytes>>> {
         match &self.side {
             Side::Embedded(_) => Ok(None),
@@ -334,7 +334,7 @@ impl Backend {
         }
     }
 
-    /// Retains the view that a search in this process uses for later pages. Returns its id.
+    /// Retains a search's view in this process, for later pages. Returns its id.
     #[cfg(feature = "search")]
     pub(crate) fn pin(&self, view: Option<u64>, found: Arc<Found>) -> Result<u64> {
         match &self.side {
@@ -352,7 +352,8 @@ impl Backend {
         }
     }
 
-    /// Estimates how much of a table lies in ranges; `None` for a cluster, which cannot tell.
+    /// Estimates how much of a table lies in ranges; `None` for a cluster, which cannot estimate
+    /// it.
     pub(crate) async fn estimate(
         &self,
         table: &TableName,

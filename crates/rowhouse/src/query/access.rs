@@ -171,7 +171,7 @@ impl Query<'_> {
         }
     }
 
-    /// Plans the query by an index, or tells why that is not possible.
+    /// Plans the query by an index, or returns why that is not possible.
     async fn plan_by(&self, index: &Index) -> Result<Result<IndexPlan, String>> {
         let (schema, predicate) = match &self.asked {
             Ok(asked) => asked,

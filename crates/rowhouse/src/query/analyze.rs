@@ -105,7 +105,7 @@ impl Query<'_> {
         Ok(point.map(|point| point.traced(trace)))
     }
 
-    /// Returns what the query asks, as one line.
+    /// Returns what the query requests, as one line.
     fn asked_text(&self) -> String {
         let predicate = self.asked.as_ref().map_or_else(Error::to_string, |(_, it)| it.to_string());
         let mut text = match predicate.is_empty() {

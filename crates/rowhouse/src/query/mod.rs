@@ -316,7 +316,7 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Sets the time zone for times in the query that name no zone, for fields that name none
+    /// Sets the time zone for times in the query that name no zone, in fields that name none
     /// (`tz`); the default is UTC.
     ///
     /// ```
@@ -762,7 +762,7 @@ impl<'t> Query<'t> {
     }
 }
 
-/// A page with the keys for a query's rows and the token for the next one.
+/// A page of row keys from a query, and the token for the next one.
 ///
 /// ```
 /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {

@@ -72,8 +72,8 @@ impl QueryRow {
     /// ```
     ///
     /// # Errors
-    /// If the key does not fit the template: the position where the first byte is that does not
-    /// fit, and the expected field.
+    /// If the key does not fit the template: the position of the first byte that does not fit, and
+    /// the expected field.
     pub fn values(&self) -> Result<&Values, &KeyMismatch> {
         self.found.values.as_ref()
     }

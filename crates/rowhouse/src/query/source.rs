@@ -67,7 +67,7 @@ impl TableSource {
         Ok(Self::new(table, point.map_or(Reads::Now, Reads::At)))
     }
 
-    /// Reads by an index: at a read point, or where clients keep the entries.
+    /// Reads by an index: at a read point, or where clients maintain the entries.
     pub(super) fn by_index(
         table: &Table,
         index: &Index,

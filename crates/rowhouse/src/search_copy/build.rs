@@ -1,4 +1,4 @@
-//! Builds a copy: in a table beside the one that is searched, and replaces that one in the end.
+//! Builds a copy: in a table beside the one that is searched, and replaces that one at the end.
 
 use std::pin::pin;
 use std::sync::atomic::Ordering;
@@ -222,8 +222,8 @@ impl SearchBuild {
     }
 }
 
-/// Returns the name for the table that a build for `name` fills. No index can have it: an index
-/// name has no hyphen.
+/// Returns the name of the table that a build of `name` fills. No index can have it: an index name
+/// has no hyphen.
 fn unfinished(name: &TableName) -> Result<TableName> {
     TableName::new(name.namespace(), &format!("{}.being-built", name.qualifier()))
 }

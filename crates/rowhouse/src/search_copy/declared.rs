@@ -133,7 +133,7 @@ impl Declared {
     }
 }
 
-/// Returns the names that the columns in a full-text index have.
+/// Returns the column names in a full-text index.
 fn columns_of(index: &Index) -> Result<impl Iterator<Item = &str>> {
     let search = index.search().ok_or_else(|| {
         Error::invalid(format!(

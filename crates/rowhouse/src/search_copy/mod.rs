@@ -1,4 +1,4 @@
-//! Full-text search in a cluster's table: a copy with the searched cells, in a database in this
+//! Full-text search in a table on a cluster: a copy with the searched cells, in a database in this
 //! process.
 //!
 //! [`build`] scans the table and stores the cells in the columns that a full-text index names, with

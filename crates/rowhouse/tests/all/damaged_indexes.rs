@@ -1,5 +1,5 @@
 //! Queries over damaged indexes: they are answered by the key, from wherever the damage is met, and
-//! an index that a query names says why it cannot serve.
+//! an index that a query names reports why it cannot serve.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -43,7 +43,7 @@ const KEYS: [&str; 10] = [
 const INDEXES: [&str; 2] = ["", "by_sender [sender]; by_user [user][box][size]"];
 
 /// Writes a workload's rows to a table with a design, as a program would; the table has the regions
-/// that the region model has in the end.
+/// that the region model has at the end.
 async fn table_of(database: &Database, workload: &Workload, design: &Design, name: &str) -> Table {
     let spread = Spread::of(workload, design).unwrap();
     let mut spec = TableSpec::new(name).key(&design.key().to_string()).family("d");
@@ -228,7 +228,7 @@ const OPS_PER_SERVER: u64 = 4_000;
 /// Rows that are written to the servers after the workload's rows.
 const WRITTEN: u64 = 800;
 
-/// Returns the shares in the writes that the busiest region and the busiest of four region servers
+/// Returns the shares of the writes that the busiest region and the busiest of four region servers
 /// take, whose operations are limited, when rows are written after the workload's rows.
 async fn busiest(database: &Database, workload: &Workload, key: &str, name: &str) -> (f64, f64) {
     let design = Design::new(workload, key, "").unwrap();

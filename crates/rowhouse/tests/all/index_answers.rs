@@ -116,7 +116,7 @@ fn mutation(table: &Table, random: &mut Random) -> (Mutation, bool) {
     (put.into(), is_short)
 }
 
-/// A query, as it can be asked several times.
+/// A query that can be run several times.
 struct Asked {
     text: String,
     columns: Columns,
@@ -224,7 +224,7 @@ fn sorted(mut rows: Vec<QueryRow>) -> Vec<QueryRow> {
     rows
 }
 
-/// Asks a query in every way; returns how many indexes answered it.
+/// Runs a query in every way; returns how many indexes answered it.
 async fn compare(table: &Table, asked: &Asked, random: &mut Random) -> (usize, bool) {
     let why = format!("{} {:?} reversed={}", asked.text, asked.columns, asked.reversed);
     let expected = rows(asked.of(table).using_key()).await;
@@ -269,7 +269,7 @@ async fn compare(table: &Table, asked: &Asked, random: &mut Random) -> (usize, b
     (answering, is_by_index)
 }
 
-/// Asks a query within a transaction in every way, also for a part of the rows; returns how many
+/// Runs a query within a transaction in every way, also for a part of the rows; returns how many
 /// indexes answered it.
 fn compare_within(
     transaction: &mut Transaction<'_>,

@@ -23,8 +23,8 @@ async fn values_of_half_a_gib_and_up_to_the_limit_come_back() {
     comes_back(1024 * MIB - 200, 1024 * MIB).await;
 }
 
-/// Writes and reads a value with `len` bytes through a server that accepts mutations with up to
-/// `limit` bytes.
+/// Writes and reads a value of `len` bytes through a server that accepts mutations of up to `limit`
+/// bytes.
 async fn comes_back(len: usize, limit: usize) {
     let dir = tempfile::tempdir().unwrap();
     let mut options = loopback(dir.path());

@@ -139,7 +139,7 @@ async fn a_query_conflicts_with_rows_that_come_to_match_and_not_with_others() {
             ("c", &[("room", "blue"), ("from", "11")]),
             ("b", &[("room", "red")]),
             ("b", &[("room", "blue")]),
-            // Only the row says that it matches no more.
+            // Only the row shows that it matches no more.
             ("c", &[("from", "1")]),
         ];
         for (id, columns) in conflicting {

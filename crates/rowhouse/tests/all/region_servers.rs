@@ -20,7 +20,7 @@ fn row(number: u64, writer: u64) -> String {
     format!("{:02x}-{writer}-{number:06}", number.wrapping_mul(0x9E37_79B9) as u8)
 }
 
-/// Puts rows and counts until it is requested to stop; returns the increment count.
+/// Puts rows and counts until it is stopped; returns the increment count.
 async fn write(table: Table, writer: u64, written: Arc<AtomicU64>, stop: Arc<AtomicBool>) -> u64 {
     let mut number = 0;
     while !stop.load(Ordering::Acquire) {

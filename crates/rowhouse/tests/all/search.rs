@@ -251,7 +251,7 @@ async fn rows_come_in_the_order_of_a_field_in_both_directions_and_in_pages() {
 #[tokio::test(flavor = "multi_thread")]
 async fn mistakes_are_refused_by_name() {
     on_mails(async |mails| {
-        // A server tells some with the first row.
+        // A server reports some with the first row.
         let refused = async |query: Query<'_>| match query.rows().await {
             Ok(rows) => rows.collect().await.unwrap_err(),
             Err(error) => error,

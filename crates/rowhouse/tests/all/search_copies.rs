@@ -70,7 +70,7 @@ fn numbers(mut state: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Returns the source rows whose newest text has a term from the word.
+/// Returns the source rows whose newest text has a term of the word.
 async fn rows_with(table: &Table, word: &str) -> BTreeSet<Bytes> {
     let terms = |text: &str| {
         let mut terms = BTreeSet::new();

@@ -98,7 +98,7 @@ async fn write(table: &Table, at: u64, number: u64) -> Result<()> {
     table.mutate_row(mutations).await.map(|_| ())
 }
 
-/// Reads all rows in one way among several; returns the row count.
+/// Reads all rows in one of several ways; returns the row count.
 async fn look(table: &Table, way: u64) -> Result<u64> {
     if way == 0 {
         for at in 0..ROWS {

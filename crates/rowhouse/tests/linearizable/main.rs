@@ -1,6 +1,6 @@
 //! Threads change rows concurrently. The results must be consistent with a sequential order in
 //! which each change takes effect between the call and the return. The order is found with the
-//! search algorithm by Wing, Gong and Lowe.
+//! search algorithm of Wing, Gong and Lowe.
 //!
 //! ```text
 //! ROWHOUSE_LINEARIZABLE_SECONDS=600 cargo test -p rowhouse --release --test linearizable

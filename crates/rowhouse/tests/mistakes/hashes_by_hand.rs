@@ -1,4 +1,4 @@
-//! The widely copied `hashCode % n` where the key starts.
+//! The widely copied `hashCode % n` at the start of the key.
 
 use std::collections::BTreeSet;
 

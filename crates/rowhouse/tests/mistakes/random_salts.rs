@@ -1,4 +1,4 @@
-//! A random number or letter where the key starts.
+//! A random number or letter at the start of the key.
 
 use rowhouse::Get;
 use rowhouse::key::KeySchema;

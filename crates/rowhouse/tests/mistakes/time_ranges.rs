@@ -44,8 +44,8 @@ async fn a_scan_that_ends_before_the_boundary_loses_the_row_on_it() {
         put(&by_hand, key(at), text).await;
         put(&posts, key(at), text).await;
     }
-    // From December's end to December's start: the stop row is excluded from the scan, and it is
-    // the first post.
+    // From the end of December to its start: the stop row is excluded from the scan, and it is the
+    // first post.
     let (newest, oldest) = (key(LAST_SECOND * 1000 + 999), key(FIRST_SECOND * 1000));
     let found = scan(&by_hand, newest.clone(), oldest.clone()).await;
     assert_eq!(found, ["last second ends", "last second begins"]);
@@ -66,7 +66,7 @@ async fn an_end_in_whole_seconds_loses_the_last_999_milliseconds() {
     let (newest, oldest) = (key(LAST_SECOND * 1000), key(FIRST_SECOND * 1000));
     assert_eq!(scan(&by_hand, newest, oldest).await, ["last second begins"]);
     assert_eq!(query(&posts, QUESTION).await, DECEMBER);
-    // A whole second, if the query asks for it.
+    // A whole second, if the query requests it.
     let second = query(&posts, "blogger = '123' and at during 2022-12-31T23:59:59").await;
     assert_eq!(second, ["last second ends", "last second begins"]);
 }

@@ -28,7 +28,7 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// Takes the options that ask for another answer than rows.
+    /// Takes the options that request another answer than rows.
     pub(super) fn take(options: &mut Options) -> Result<Self> {
         let keys = options.take_truth("KEYS_ONLY")?.then_some(Self::Keys);
         let count = options.take_truth("COUNT")?.then_some(Self::Count);

@@ -88,7 +88,7 @@ impl<'t> Declared<'t> {
     }
 }
 
-/// Returns the key fields, or the reason why it does not fit the template.
+/// Returns the key fields, or the reason why the key does not fit the template.
 pub(super) fn fields(schema: &KeySchema, key: &[u8]) -> String {
     match schema.decode(key) {
         Ok(values) => escape_line(&values.to_string()),

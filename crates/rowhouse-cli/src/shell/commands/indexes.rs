@@ -78,7 +78,7 @@ async fn verify(session: &mut Session, mut call: Call) -> Result<()> {
     Ok(())
 }
 
-/// Compares a table that programs keep with the index that it stands for.
+/// Compares a table that programs maintain with the index that it stands for.
 async fn compare(session: &mut Session, table: &str, index: &str, by_hand: &str) -> Result<()> {
     if !session.database.table_exists(by_hand).await? {
         return said(format!("Unknown table {by_hand}!"));

@@ -163,7 +163,7 @@ async fn tables(session: &mut Session, call: Call) -> Result<Vec<String>> {
     let wanted = call.text(0)?;
     let namespaces = session.database.admin().namespaces().await?;
     if !namespaces.iter().any(|namespace| namespace.name() == wanted) {
-        // HBase's shell prints the heading before it asks.
+        // HBase's shell prints the heading before the confirmation request.
         session.say("TABLE")?;
         return said(format!("Unknown namespace {wanted}!"));
     }

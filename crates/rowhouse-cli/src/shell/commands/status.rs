@@ -201,7 +201,7 @@ fn shown(server: &ServerName) -> String {
     format!("{}:{} {}", server.host, server.port, server.start_code)
 }
 
-/// Returns a server status as HBase has it, limited to the values that every server has.
+/// Returns a server's status in HBase's form, limited to the values that every server has.
 fn server(load: &ServerLoad) -> String {
     format!(
         "requestsPerSecond={:.1}, numberOfOnlineRegions={}, {}",

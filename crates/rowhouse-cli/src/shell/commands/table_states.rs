@@ -112,7 +112,7 @@ impl TableChange {
         }
     }
 
-    /// Returns the table state after it.
+    /// Returns the table state after the change.
     fn participle(self) -> &'static str {
         match self {
             Self::Disable => "disabled",
@@ -122,7 +122,7 @@ impl TableChange {
     }
 }
 
-/// Lists the tables to change, and asks.
+/// Lists the tables to change, and requests confirmation.
 async fn change_all(session: &mut Session, call: Call, change: TableChange) -> Result<()> {
     let text = call.text(0)?;
     let (names, of_indexes) = split_matching(session, text.clone()).await?;

@@ -62,7 +62,7 @@ fn escaped(script: &str, at: usize, text: &mut Vec<u8>) -> Result<usize, Fault> 
         }
         '0'..='7' => {
             let digits = leading(rest, 3, |c| matches!(c, '0'..='7'));
-            // As in Ruby, the ninth bit in \777 is lost.
+            // As in Ruby, the ninth bit of \777 is lost.
             let value = u16::from_str_radix(digits, 8).unwrap_or_default();
             text.push((value & 0xFF) as u8);
             Ok(at + 1 + digits.len())

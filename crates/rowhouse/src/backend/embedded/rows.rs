@@ -19,7 +19,7 @@ const BATCH_ROWS_MAX: usize = 1024;
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
 /// A scan's rows, read ahead in batches. The second batch is started when half of the first is
-/// consumed, each later one with the first row in the batch before.
+/// consumed, each later one with the first row of the batch before it.
 pub(crate) struct EmbeddedRows {
     read: VecDeque<Row>,
     /// The next batch is started when this many rows in the current one remain.

@@ -11,10 +11,10 @@ use tokio::sync::Mutex;
 use super::{Embedded, blocking};
 use crate::backend::TableId;
 
-/// The most searches that are kept for the next page.
+/// The most searches that are retained for the next page.
 const VIEWS_MAX: usize = 256;
 
-/// A store's search engine, and the views that pages keep.
+/// A store's search engine, and the views that pages retain.
 pub(super) struct Searching {
     local: LocalSearch,
     views: PinnedViews<Found>,

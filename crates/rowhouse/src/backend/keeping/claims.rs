@@ -26,7 +26,7 @@ pub(super) struct Claimant {
     pub(super) waits_until: Instant,
 }
 
-/// Refuses indexes that clients cannot keep: full-text indexes, copies of the table, and unique
+/// Refuses indexes that clients cannot maintain: full-text indexes, copies of the table, and unique
 /// ones whose value a write does not determine alone.
 pub(super) fn check_possible(indexes: &IndexSchema) -> Result<()> {
     indexes.indexes().iter().try_for_each(refuse_search)?;

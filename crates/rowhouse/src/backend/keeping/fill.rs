@@ -1,4 +1,4 @@
-//! Builds, verifies and repairs indexes that this client keeps, some regions at a time, while
+//! Builds, verifies and repairs indexes that this client maintains, some regions at a time, while
 //! writers go on.
 //!
 //! Nothing is locked. An entry that is added may be stale at once, which is harmless. An entry is
@@ -281,7 +281,7 @@ impl Keeper {
         Ok(lacking)
     }
 
-    /// Counts entries, and those that no row has; removes these if asked to.
+    /// Counts entries, and entries that no row has; removes the latter if requested.
     async fn sweep(
         &self,
         kept: &KeptTable,

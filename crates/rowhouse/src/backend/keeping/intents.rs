@@ -20,7 +20,7 @@ pub(super) struct Slots(Mutex<Free>);
 struct Free {
     free: BTreeSet<u32>,
     next: u32,
-    /// The last timestamp in any slot: later ones are larger, whatever the clock says.
+    /// The last timestamp in any slot: later ones are larger, whatever the clock shows.
     last_millis: i64,
 }
 

@@ -1,4 +1,4 @@
-//! Indexes that this client keeps, on a cluster that does not keep them itself
+//! Indexes that this client maintains, on a cluster that does not maintain them itself
 //! (`docs/decisions/0070-client-managed-indexes.md`).
 //!
 //! [`write`] has the steps in a write, [`intents`] the rows that are being written, [`claims`] the
@@ -81,7 +81,7 @@ impl Default for Times {
 /// The longest operation by a client that maintains indexes: [`Times::grace`] counts on it.
 const OPERATION_MAX: Duration = Duration::from_secs(10 * 60);
 
-/// A table with indexes that this client keeps.
+/// A table with indexes that this client maintains.
 pub(super) struct KeptTable {
     name: TableName,
     intents: TableName,
@@ -178,7 +178,7 @@ impl Keeper {
         KeptTable::new(declared, schema.indexes()).map(Some)
     }
 
-    /// Checks that all indexes have tables that clients keep.
+    /// Checks that all indexes have tables that clients maintain.
     async fn check_kept(&self, kept: &KeptTable) -> Result<()> {
         for KeptIndex { index, entries } in &kept.indexes {
             claims::refuse_search(index)?;

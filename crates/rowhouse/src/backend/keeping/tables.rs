@@ -235,7 +235,7 @@ impl Keeper {
         self.drop_quietly(&kept.intents).await
     }
 
-    /// Puts the indexes on a table to building: it is about to be replaced as a whole.
+    /// Sets the indexes on a table to building: it is about to be replaced as a whole.
     pub(crate) async fn suspend(&self, table: &TableName) -> Result<bool> {
         let Some(kept) = self.declared(table).await? else { return Ok(false) };
         let begin = IndexState::Building { next_row: Bytes::new() };
@@ -257,7 +257,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Puts the indexes on a table that was empty when they were emptied to ready.
+    /// Sets the indexes on a table that was empty when they were emptied to ready.
     pub(crate) async fn resume(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         for index in &kept.indexes {
@@ -277,7 +277,7 @@ impl Keeper {
     }
 
     /// Returns a descriptor as the server is to store it: as it is, except in tests, whose servers
-    /// would keep the indexes.
+    /// would maintain the indexes.
     pub(in crate::backend) fn stored(&self, table: TableDescriptor) -> TableDescriptor {
         #[cfg(test)]
         let table = self.shared.tests.hidden(table);

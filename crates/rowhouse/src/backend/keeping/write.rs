@@ -325,7 +325,7 @@ fn decides(columns: &rowhouse_model::Columns, cell: &Cell) -> bool {
     }
 }
 
-/// Whether an error says that nothing was written and nothing will be.
+/// Whether an error means that nothing was written and nothing will be.
 fn is_refusal(error: &Error) -> bool {
     use ErrorKind::*;
     matches!(

@@ -35,11 +35,11 @@ pub struct Facet {
     pub rows: u64,
 }
 
-/// A text part around the words that a search found: see [`QueryRow::snippet`].
+/// A part of a text around the words that a search found: see [`QueryRow::snippet`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snippet {
-    /// The text part.
+    /// The part of the text.
     pub text: String,
     /// The words found, as byte ranges in `text`, in order.
     pub matches: Vec<std::ops::Range<usize>>,
@@ -53,7 +53,7 @@ pub(super) struct SearchTexts {
 
 impl Query<'_> {
     /// Returns the rows by their score, the highest first. The score is BM25, over the words in all
-    /// conditions `matches`. Pages keep the rows as they were at the first page, for five minutes
+    /// conditions `matches`. Pages retain the rows as they were at the first page, for five minutes
     /// from the last one.
     ///
     /// ```
@@ -88,9 +88,9 @@ impl Query<'_> {
         self
     }
 
-    /// Returns how many rows have each value in a field, among all query rows, the most frequent
-    /// value first, at most `values` values. The field is in the full-text index, and has no
-    /// analyser or the analyser `keyword`.
+    /// Returns how many of the query's rows have each value of a field, the most frequent value
+    /// first, at most `values` values. The field is in the full-text index, and has no analyser or
+    /// the analyser `keyword`.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -164,7 +164,7 @@ impl Query<'_> {
         self.search_in(self.plan_search().await?, None).await
     }
 
-    /// As [`Query::search`]; with a view, it is the search that an earlier page by score kept.
+    /// As [`Query::search`]; with a view, it is the search that an earlier page by score retained.
     async fn search_in(&self, plan: SearchPlan, view: Option<u64>) -> Result<Searched> {
         let backend = self.table.backend();
         if let Some(table) = backend.server_table(self.table.name()) {

@@ -103,7 +103,7 @@ fn letter(direction: Direction) -> char {
     }
 }
 
-/// A number that differs between queries. A program with another version may have another one.
+/// A number that differs between queries. Another program version may have another one.
 fn fingerprint(plan: &SearchPlan) -> u64 {
     let mut hasher = DefaultHasher::new();
     plan.to_string().hash(&mut hasher);

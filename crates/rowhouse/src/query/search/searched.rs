@@ -29,7 +29,7 @@ pub(super) struct ServerSearch {
     table: ServerTable,
     plan: SearchPlan,
     text: SearchText,
-    /// As the last answer says.
+    /// As in the last answer.
     long_words: AtomicU64,
 }
 
@@ -91,7 +91,7 @@ impl Searched {
         Ok(Self::Server(Arc::new(ServerSearch { table, plan, text, long_words })))
     }
 
-    /// Returns true if an error says that the index has been replaced since the search, as one is
+    /// Returns true if an error means that the index has been replaced since the search, as one is
     /// that is built anew because it was damaged. The client repeats calls to a server.
     pub(super) fn is_to_be_made_again(&self, error: &Error) -> bool {
         matches!(self, Self::Here(_)) && error.kind() == ErrorKind::RegionTooBusy
@@ -110,7 +110,7 @@ impl Searched {
         }
     }
 
-    /// Words that are too long to be indexed. A server tells with the first rows.
+    /// Words that are too long to be indexed. A server reports them with the first rows.
     pub(super) fn long_words(&self) -> u64 {
         match self {
             Self::Here(found) => found.long_words(),

@@ -1,4 +1,4 @@
-//! Builds a copy: in a table beside the one that is searched, and replaces that one at the end.
+//! Builds a copy in a table beside the one that is searched, and replaces that one at the end.
 
 use std::pin::pin;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! Which row keys load one server of a cluster, and which load all? The program runs a cluster of
+//! Which row keys load one server in a cluster, and which load all? The program runs a cluster with
 //! four region servers in this process, as `rowhouse demo hotspot` does, and checks what the
 //! literature says about salts.
 
@@ -21,7 +21,7 @@ fn main() -> rowhouse::Result<()> {
     assert!(plain.shares[0] > 0.99, "the busiest server has {:?}", plain.shares);
     let factor = salted.writes_per_second / plain.writes_per_second;
     assert!(factor >= 3.5, "four salts write {factor:.2} times as much");
-    // A reader that does not know the salt asks every server.
+    // A reader that does not know the salt queries every server.
     assert_eq!((plain.get.servers, salted.get.servers), (1.0, 4.0));
     // A bucket computed from the key needs no such search.
     assert_eq!(of("bucketed by hash").get.servers, 1.0);

@@ -1,4 +1,4 @@
-//! Analyses of reads as JSON.
+//! Read analyses as JSON.
 
 use rowhouse::key::escape;
 use rowhouse::query::{

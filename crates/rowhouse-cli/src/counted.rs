@@ -1,6 +1,6 @@
 //! Counts in messages.
 
-/// Returns a count with its noun: `1 table`, `2 tables`, `2 index entries`, `2 keys`.
+/// Returns a count with a noun: `1 table`, `2 tables`, `2 index entries`, `2 keys`.
 pub(crate) fn counted(count: impl TryInto<u64>, what: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
     // After a vowel, y stays.

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use rowhouse::key::KeySchema;
 use rowhouse::query::Plan;
 
-/// Returns the remarks on a plan beyond its text.
+/// Returns the remarks on a plan beyond the plan text.
 pub(crate) fn explained(plan: &Plan, schema: &KeySchema) -> String {
     plan.reading() + &described(schema)
 }
 
-/// Returns a description of each stored field, one per line.
+/// Returns each stored field's description, one per line.
 fn described(schema: &KeySchema) -> String {
     let mut text = "fields:\n".to_owned();
     for field in schema.fields() {

@@ -44,7 +44,7 @@ impl StatusLine {
         self.is_seen
     }
 
-    /// Shows a text in place of the one before.
+    /// Shows a text that replaces the one before.
     pub(crate) fn show(&mut self, text: impl Display) {
         if self.is_seen {
             self.is_drawn = true;
@@ -63,9 +63,9 @@ impl Drop for StatusLine {
     }
 }
 
-/// An output of text that others may have chosen: names, values, messages. Control characters other
-/// than newlines and tabs are written as `\xHH`, so that they do not reach a terminal, which obeys
-/// them.
+/// An output for text that others may have chosen: names, values, messages. Control characters
+/// other than newlines and tabs are written as `\xHH`, so that they do not reach a terminal, which
+/// obeys them.
 pub(crate) struct Escaped<W>(W);
 
 impl<W: Write> Escaped<W> {
@@ -92,8 +92,8 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-/// Returns the offsets and lengths of the control characters to escape: those of ASCII, and those
-/// from U+0080 to U+009F.
+/// Returns the offsets and lengths for the control characters to escape: the ASCII ones, and U+0080
+/// to U+009F.
 fn controls(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     bytes.iter().enumerate().filter_map(|(at, byte)| match byte {
         b'\n' | b'\t' => None,

@@ -1,6 +1,6 @@
 //! Texts broken into lines.
 
-/// Breaks a text between words into lines of at most `chars_max` characters, unless a word is
+/// Breaks a text between words into lines with at most `chars_max` characters, unless a word is
 /// longer. Lines after the first begin with `indent`.
 pub(crate) fn wrapped(text: &str, chars_max: usize, indent: &str) -> Vec<String> {
     let mut lines = Vec::new();

@@ -42,7 +42,7 @@ fn a_wrong_argument_is_told_with_its_place_and_ends_every_command_with_status_2(
         assert_eq!(ran.status.code(), Some(2), "{line}: {err}");
         assert!(err.starts_with("error: ") && err.contains(place), "{line}: {err}");
     }
-    // The same holds for the arguments of a command without a database.
+    // The same holds for the arguments to a command without a database.
     let ran = Command::new(env!("CARGO_BIN_EXE_rowhouse")).args(["key", "[bad", "check"]).output();
     assert_eq!(ran.unwrap().status.code(), Some(2));
     let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();

@@ -1,5 +1,4 @@
-//! Tests of backups by the program: of a directory, of one that a server has open, and of the
-//! restore.
+//! Tests backups by the program: a directory, one that a server has open, and the restore.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
@@ -25,7 +24,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Returns the standard error of a failed run.
+/// Returns a failed run's standard error.
 fn refused(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     String::from_utf8_lossy(&output.stderr).into_owned()

@@ -1,14 +1,14 @@
-//! Runs the examples of the pages and compares what they print with the text of the pages. In a
-//! block `console` a line is
+//! Runs the examples on the pages and compares what they print with the page text. In a block
+//! `console` a line is
 //!
-//! - `$ COMMAND` for the shell of the system, in a directory of the page that has the files of
+//! - `$ COMMAND` for the system's shell, in a directory for the page that has the files from
 //!   `docs/tables` and `docs/workloads`,
 //! - `> COMMAND` for rowhouse's shell, on the data directory there,
-//! - or output. `…` stands for any text of the line, and alone for any lines: times, and the rest
-//!   of long outputs.
+//! - or output. `…` stands for any text in the line, and alone for any lines: times, and the
+//!   remaining lines in long outputs.
 //!
-//! A block `text FILE` becomes a file there. The commands of a comment `<!-- run` are run as well;
-//! what they print is not shown. With `UPDATE_EXPECT=1` the pages get the output of the program.
+//! A block `text FILE` becomes a file there. The commands in a comment `<!-- run` are run as well;
+//! what they print is not shown. With `UPDATE_EXPECT=1` the pages get the program's output.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
@@ -20,7 +20,7 @@ use std::process::{Child, Command, Stdio};
 use expect_test::expect_file;
 use tempfile::TempDir;
 
-/// Outputs that no test can produce: each by its page and command, with the reason.
+/// Outputs that no test can produce: each by page and command, with the reason.
 const NOT_RUN: &[(&str, &str, &str)] = &[
     ("heat.md", "rowhouse:001:0> hot 'mail'", "the load of some minutes"),
     ("designing-a-key.md", "> hot 'mail'", "the load of some minutes"),
@@ -83,7 +83,7 @@ fn is_command(line: &str) -> bool {
     ["$ rowhouse", "> ", "rowhouse:"].iter().any(|prompt| line.starts_with(prompt))
 }
 
-/// Returns the pages of the repository and of its folder `docs`.
+/// Returns the pages in the repository and in the folder `docs`.
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let files = [root.clone(), root.join("docs")].map(|folder| fs::read_dir(folder).unwrap());
@@ -102,13 +102,13 @@ fn text(page: &Path) -> String {
     fs::read_to_string(page).unwrap()
 }
 
-/// Returns the examples of a page as it has them.
+/// Returns the examples as the page has them.
 fn examples(page: &str) -> Vec<Example> {
     let parts = parts(page).into_iter();
     parts.filter_map(|part| if let Part::Example(it) = part { Some(it) } else { None }).collect()
 }
 
-/// Returns a directory with the files of the folders of docs that examples read.
+/// Returns a directory with the files from the docs folders that examples read.
 fn files() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for folder in ["tables", "workloads"] {
@@ -121,21 +121,21 @@ fn files() -> TempDir {
     dir
 }
 
-/// A part of a page.
+/// A page part.
 enum Part {
     /// A line that stays.
     Text(String),
-    /// The lines of a block that becomes a file.
+    /// The lines in a block that becomes a file.
     File {
         name: String,
         text: String,
     },
     Example(Example),
-    /// A command of a comment.
+    /// A command in a comment.
     Hidden(String),
 }
 
-/// A command and its output.
+/// A command and the output.
 #[derive(Debug, PartialEq, Eq)]
 struct Example {
     command: String,
@@ -144,7 +144,7 @@ struct Example {
 
 fn parts(page: &str) -> Vec<Part> {
     let mut parts = Vec::new();
-    // The first line of the block.
+    // The block's first line.
     let mut block = None;
     for line in page.lines().map(|line| format!("{line}\n")) {
         let is_command = line.starts_with("$ ") || line.starts_with("> ");
@@ -180,13 +180,13 @@ fn parts(page: &str) -> Vec<Part> {
     parts
 }
 
-/// Returns whether a command continues on the next line: after a backslash, or within single
+/// Returns true if a command continues on the next line: after a backslash, or within single
 /// quotes.
 fn goes_on(command: &str) -> bool {
     command.ends_with("\\\n") || !command.matches('\'').count().is_multiple_of(2)
 }
 
-/// Returns the page with the actual output of its examples, which run one after the other in one
+/// Returns the page with the actual example outputs, which run one after the other in one
 /// directory.
 fn shown(page: &str, dir: &Path) -> String {
     let shown = parts(page).into_iter().map(|part| match part {
@@ -211,7 +211,7 @@ fn shown(page: &str, dir: &Path) -> String {
     shown.collect()
 }
 
-/// Returns whether an output is that of a page, in which `…` stands for any text.
+/// Returns true if an output is the same as on a page, in which `…` stands for any text.
 fn is_match(expected: &[&str], actual: &[&str]) -> bool {
     match (expected, actual) {
         ([], actual) => actual.is_empty(),
@@ -232,7 +232,7 @@ fn is_line_match(expected: &str, actual: &str) -> bool {
     ends.any(|at| is_line_match(after, &rest[at..]))
 }
 
-/// Returns the output of a command, with the exit status if it is not 0.
+/// Returns a command's output, with the exit status if it is not 0.
 fn printed(command: &str, dir: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_rowhouse"));
     let path = std::env::var("PATH").unwrap();
@@ -274,7 +274,7 @@ fn the_page_about_tests_has_the_version_of_hbases_client_that_is_tested() {
     assert!(page.contains(&maven) && page.contains(&gradle), "{version}");
 }
 
-/// Numbers of the README that stand on the page about performance, too: their rows there.
+/// Numbers in the README that stand on the page about performance, too: their rows there.
 #[test]
 fn numbers_of_the_readme_are_those_of_the_page_about_performance() {
     let numbers = |page: &str, row: &str| -> Vec<u64> {
@@ -284,7 +284,7 @@ fn numbers_of_the_readme_are_those_of_the_page_about_performance() {
             let cell = cell.trim().replace(',', "");
             let digits = cell.find(|c: char| !(c.is_ascii_digit() || c == '.'));
             let number: f64 = cell[..digits.unwrap_or(cell.len())].parse().ok()?;
-            // Seconds of one page are milliseconds of the other.
+            // Seconds on one page are milliseconds on the other.
             let is_seconds = cell.ends_with(" s");
             Some(if is_seconds { number * 1000.0 } else { number }.round() as u64)
         };
@@ -339,7 +339,7 @@ fn the_commands_of_the_readme_work_in_the_order_in_which_they_stand() {
             assert!(server.0.wait().unwrap().success());
         }
         let output = shell.arg(format!("{binary} {ours}")).output().unwrap();
-        // A check of a template exits with 1 if it has findings.
+        // A template check exits with 1 if it has findings.
         let is_key_check = ours.starts_with("key") && ours.ends_with("check");
         assert!(output.status.success() || is_key_check, "{command}: {output:?}");
         assert!(!output.stdout.is_empty(), "{command} prints nothing");
@@ -357,7 +357,7 @@ impl Drop for Server {
     }
 }
 
-/// Returns the lines of the shell's blocks.
+/// Returns the lines in the shell's blocks.
 fn commands(readme: &str) -> Vec<&str> {
     let blocks = readme.split("```sh\n").skip(1);
     blocks.flat_map(|block| block.split("```").next().unwrap().lines()).collect()

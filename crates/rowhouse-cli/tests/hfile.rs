@@ -1,11 +1,11 @@
-//! Tests of `rowhouse hfile`, `export` and `import` as processes: their output and exit status.
+//! Tests `rowhouse hfile`, `export` and `import` as processes: their output and exit status.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns the path of a file that Apache HBase wrote.
+/// Returns the path to a file that Apache HBase wrote.
 fn fixture(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rowhouse-format/tests/hfile/fixtures");
     dir.join(name)

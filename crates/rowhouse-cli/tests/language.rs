@@ -1,17 +1,17 @@
-//! Holds the language of comments, messages and pages: plain technical English. Lines with comments
+//! Holds the language in comments, messages and pages: plain technical English. Lines with comments
 //! have at most 100 columns.
 //!
-//! `cargo test -p rowhouse-cli --test language -- --nocapture` prints the counts of each folder.
+//! `cargo test -p rowhouse-cli --test language -- --nocapture` prints the counts for each folder.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The most columns of a line that holds a comment.
+/// The most columns in a line that holds a comment.
 const COLUMNS_MAX: usize = 100;
 
-/// Words that hide the subject of a sentence, and how many of 1,000 words they may be.
-/// Codebases of the field have less than one.
+/// Words that hide the subject of a sentence, and how often they may occur in 1,000 words.
+/// Codebases in the field have less than one.
 const RARE: &[(&[&str], f64)] =
     &[(&["what", "whatever"], 3.0), (&["who", "whoever", "whom"], 1.0), (&["behind"], 1.0)];
 
@@ -34,7 +34,7 @@ impl Counts {
         }
     }
 
-    /// Adds the string literals of a source file that have several words, without those of its
+    /// Adds the string literals in a source file that have several words, without the literals in
     /// tests.
     fn add_messages(&mut self, source: &str) {
         let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
@@ -47,7 +47,7 @@ impl Counts {
         }
     }
 
-    /// Adds the text of a Markdown page, without code.
+    /// Adds a Markdown page's text, without code.
     fn add_page(&mut self, page: &str) {
         let mut in_code = false;
         for line in page.lines() {
@@ -88,16 +88,16 @@ fn without(text: &str, open: char, close: char) -> String {
     left + rest
 }
 
-/// The language of one line of source.
+/// The language in one source line.
 #[derive(Default)]
 struct Parts<'a> {
     /// The text after `//`.
     comment: Option<&'a str>,
-    /// The parts of string literals on the line.
+    /// String literal parts on the line.
     literals: Vec<&'a str>,
 }
 
-/// The string literal that a line of source begins in.
+/// The string literal that a source line begins in.
 #[derive(Clone, Copy, PartialEq)]
 enum Quoted {
     None,
@@ -106,7 +106,7 @@ enum Quoted {
     Raw(usize),
 }
 
-/// Returns the comment and the string literals of a line of source.
+/// Returns the comment and the string literals in a source line.
 fn parts_of<'a>(line: &'a str, quoted: &mut Quoted) -> Parts<'a> {
     let bytes = line.as_bytes();
     let mut parts = Parts::default();
@@ -170,8 +170,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Counts the words of the files with `extension` in `folders`, by folder, and prints the counts.
-/// Returns those of all together, and fails if they are above the limits.
+/// Counts the words in the files with `extension` in `folders`, by folder, and prints the counts.
+/// Returns the sums over all folders, and fails if they are above the limits.
 fn check(
     what: &str,
     folders: &[&str],

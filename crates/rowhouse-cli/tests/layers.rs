@@ -1,11 +1,11 @@
-//! Enforces the table of crates in docs/ARCHITECTURE.md: the allowed dependencies.
+//! Enforces the crate table in docs/ARCHITECTURE.md: the allowed dependencies.
 
 use std::collections::BTreeSet;
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
-/// Each crate and the crates of the workspace that it may depend on. A crate that is missing here
-/// is refused.
+/// Each crate and the workspace crates that it may depend on. A crate that is missing here is
+/// refused.
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("rowhouse-model", &[]),
     ("rowhouse-schema", &["rowhouse-model"]),
@@ -61,7 +61,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Crates with clocks, sockets and runtimes, which the crates of the ground layer must not use.
+/// Crates with clocks, sockets and runtimes, which crates in the ground layer must not use.
 const NOT_ON_THE_GROUND: &[&str] = &["tokio", "tracing", "parking_lot"];
 const GROUND: &[&str] =
     &["rowhouse-model", "rowhouse-schema", "rowhouse-filter", "rowhouse-format"];

@@ -1,12 +1,12 @@
-//! Enforces the order of modules inside crates: each uses only those below it. The tables of the
-//! crates are in docs/ARCHITECTURE.md, too.
+//! Enforces the module order inside crates: each uses only modules below it. The crate tables are
+//! in docs/ARCHITECTURE.md, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A layer and its modules. Lowest first: a module uses only those before it, in its own layer and
-/// in lower ones.
+/// A layer and the modules in it. Lowest first: a module uses only modules before it, in the same
+/// layer and in lower ones.
 type Layer = (&'static str, &'static [&'static str]);
 
 const STORE: &[Layer] = &[
@@ -176,12 +176,12 @@ fn check(name: &str, layers: &[Layer]) {
     assert!(problems.is_empty(), "{name}:\n{}", problems.join("\n"));
 }
 
-/// The modules of a crate and what they use, without tests.
+/// A crate's modules and what they use, without tests.
 struct Sources {
     dir: PathBuf,
     /// By top-level module, the top-level modules it uses, each with the first place that does.
     uses: BTreeMap<String, BTreeMap<String, String>>,
-    /// The modules of the names that the crate's root imports or exports.
+    /// The module for each name that the crate's root imports or exports.
     names: BTreeMap<String, String>,
     /// References to names whose module is unknown.
     unplaced: Vec<String>,
@@ -202,7 +202,7 @@ impl Sources {
         sources
     }
 
-    /// Reads the module at `path` from the folder of its parent, and the modules in it.
+    /// Reads the module at `path` from the parent's folder, and the modules in it.
     fn walk(&mut self, parent: &Path, path: &mut Vec<String>) {
         let name = path.last().expect("a module has a name");
         let folder = parent.join(name);
@@ -412,7 +412,7 @@ fn leaves(tree: &str) -> Vec<ModulePath> {
 fn without_tests(file: &Path) -> String {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
     let mut kept = String::new();
-    // The indentation of an item that is left out.
+    // How far an item is indented that is left out.
     let mut item: Option<usize> = None;
     for line in text.lines() {
         let line = line.split("//").next().unwrap_or_default();
@@ -440,7 +440,7 @@ fn is_for_tests(code: &str) -> bool {
         && !code.contains("not(test")
 }
 
-/// Returns the modules that a source file declares in files of their own.
+/// Returns the modules that a source file declares in separate files.
 fn declared(text: &str) -> Vec<String> {
     let name = |line: &str| {
         let line = line.trim().strip_suffix(';')?;
@@ -451,8 +451,7 @@ fn declared(text: &str) -> Vec<String> {
     text.lines().filter_map(name).collect()
 }
 
-/// Returns the names that `use` statements of the root bring in, each with the first segment of its
-/// path.
+/// Returns the names that `use` statements in the root bring in, each with the first path segment.
 fn exports(text: &str) -> impl Iterator<Item = (String, String)> {
     let statements = text.split(';').filter_map(|statement| statement.split_once("use "));
     statements.filter_map(|(_, path)| path.split_once("::")).flat_map(|(module, names)| {
@@ -464,12 +463,12 @@ fn exports(text: &str) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// Returns the first segments of the paths after `prefix`, each with its place.
+/// Returns the first path segments after `prefix`, each with its place.
 fn references(text: &str, prefix: &str) -> Vec<(usize, String)> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = Vec::new();
     for (at, _) in text.match_indices(prefix) {
-        // The end of a longer path, such as `$crate::` or one more `super::`.
+        // A longer path ends here, such as `$crate::` or one more `super::`.
         if text[..at].ends_with(|c: char| is_part(c) || c == ':' || c == '$') {
             continue;
         }
@@ -482,12 +481,12 @@ fn references(text: &str, prefix: &str) -> Vec<(usize, String)> {
             Some(tree) => found.extend(branches(tree).into_iter().map(|name| (at, name))),
         }
     }
-    // A shorter path of `super::` stays in the module.
+    // A shorter `super::` path stays in the module.
     found.retain(|(_, name)| name != "super");
     found
 }
 
-/// Returns the first segments of a tree of paths, after its opening brace.
+/// Returns the first segments in a path tree, after the opening brace.
 fn branches(tree: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut depth = 1;

@@ -1,4 +1,4 @@
-//! `rowhouse search`, as a process of its own, over a table of another data directory.
+//! `rowhouse search`, as a separate process, over a table in another data directory.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 

@@ -1,4 +1,4 @@
-//! Tests of the shell as a process: its sources of commands, the opened database, its exit status.
+//! Tests the shell as a process: where commands come from, the opened database, the exit status.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
@@ -85,7 +85,8 @@ fn errors_tell_the_file_and_the_line_of_their_command() {
         let lines = places.map(|place| place.strip_prefix(name).unwrap().to_owned());
         lines.collect()
     };
-    // An error names the line where the command begins, and a syntax error also its own line.
+    // An error names the line where the command begins, and a syntax error also the line with the
+    // error.
     let ran = shell(&data, &[path.to_str().unwrap()], "");
     let lines = [":4", ":7", ":8 (the error is in line 9)", ":10", ":11"];
     assert_eq!(places(&ran, path.to_str().unwrap()), lines, "{}", printed(&ran));
@@ -95,7 +96,7 @@ fn errors_tell_the_file_and_the_line_of_their_command() {
     assert_eq!(places(&piped, "standard input"), lines);
     let given = shell(&data, &["-e", "enable 't'", "-e", "get 't'"], "");
     assert_eq!(places(&given, "--execute"), [" (2 of 2):1"], "{}", printed(&given));
-    // Of several commands in one piece, each has its own line.
+    // Each command has a line number, also among several commands in one piece.
     let script = "version; put 't',\n 'r'\n";
     let ran = shell(&data, &["-e", script], "");
     assert_eq!(places(&ran, "--execute"), [":1"], "{}", printed(&ran));
@@ -162,7 +163,7 @@ fn a_directory_that_a_server_holds_is_that_server() {
     assert!(output.status.success(), "{output:?}");
     assert!(printed(&output).ends_with("COUNTER VALUE = 1\n1 row(s)\n=> 1\n"));
     drop(server);
-    // The killed server's directory is free, and its acknowledged writes are there.
+    // The killed server's directory is free, and the acknowledged writes are there.
     let output = shell(dir.path(), &["-e", "get_counter 't', 'r', 'f:n'"], "");
     assert_eq!(printed(&output), "COUNTER VALUE = 1\n");
 }

@@ -1,4 +1,4 @@
-//! Tests of `rowhouse stats`, as a process of its own.
+//! Tests `rowhouse stats`, as a separate process.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
@@ -13,7 +13,7 @@ fn stats(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rowhouse")).arg("stats").arg(dir).args(args).output().unwrap()
 }
 
-/// Creates a table of two regions with twelve rows of rising length, and another one.
+/// Creates a table with two regions and twelve rows, each longer than the last, and another one.
 async fn fill(dir: &Path) -> rowhouse::Result<()> {
     let database = rowhouse::open(dir.display().to_string()).await?;
     let family = FamilyDescriptor::new("d")?.versions(3);
@@ -40,8 +40,8 @@ fn tables_are_told_as_text_and_as_json() {
     assert_eq!(names, ["mail", "other"]);
     let rows = |region: usize| &tables[0]["regions"][region]["families"][0]["rows"];
     assert_eq!((rows(0), rows(1)), (&9.into(), &3.into()));
-    // Of 26 bytes: six of the row, one of the family, seven of the qualifier, twelve of the fixed
-    // fields.
+    // The 26 bytes are six for the row, one for the family, seven for the qualifier, twelve for the
+    // fixed fields.
     assert_eq!(tables[0]["regions"][1]["families"][0]["key_bytes"], 3 * 26);
     assert_eq!(tables[0]["regions"][1]["families"][0]["name_bytes"], 3 * 5);
     let largest = tables[0]["largest_rows"].as_array().unwrap();

@@ -1,5 +1,5 @@
 //! Compile-time checks that Rust types can hold the template's values. Only the compiler can
-//! resolve a type's name, so this generates assertions, each with its error message.
+//! resolve a type's name, so this generates assertions, each with the error message.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -36,7 +36,7 @@ pub(crate) fn assertion(field: &Field, member: &Member, facade: &TokenStream) ->
     }
 }
 
-/// Returns an expression for a set of values that a field requires.
+/// Returns an expression for a value set that a field requires.
 fn holds(holds: Holds, facade: &TokenStream) -> TokenStream {
     match holds {
         Holds::Text => quote!(#facade::Holds::Text),
@@ -87,7 +87,7 @@ fn shown(tokens: TokenStream) -> String {
     text
 }
 
-/// Returns the type for use outside of the struct, where its lifetimes are unknown.
+/// Returns the type for use outside the struct, where its lifetimes are unknown.
 fn with_static_lifetimes(tokens: TokenStream) -> TokenStream {
     let mut quote_before = false;
     let token = |token| {
@@ -111,7 +111,7 @@ fn with_static_lifetimes(tokens: TokenStream) -> TokenStream {
     tokens.into_iter().map(token).collect()
 }
 
-/// Returns a span with the same location that resolves names at the call site of the macro.
+/// Returns a span with the same location that resolves names at the macro's call site.
 fn located(span: Span) -> Span {
     Span::call_site().located_at(span)
 }

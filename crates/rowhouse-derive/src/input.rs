@@ -1,4 +1,4 @@
-//! Parsing of the struct: its template, and the match of its fields with the template's.
+//! Parsing the struct: the template, and matching the struct fields with the template's.
 
 use proc_macro2::Span;
 use rowhouse_schema::{Field, KeySchema};
@@ -7,16 +7,16 @@ use syn::{
     Attribute, Data, DeriveInput, Error, Fields, GenericParam, Generics, Ident, LitStr, Type,
 };
 
-/// A struct and its template.
+/// A struct and the template.
 pub(crate) struct KeyStruct {
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
     pub(crate) schema: KeySchema,
-    /// The members, in the order of the template.
+    /// The members, in template order.
     pub(crate) members: Vec<Member>,
 }
 
-/// A field of the struct.
+/// A struct field.
 #[derive(Clone)]
 pub(crate) struct Member {
     pub(crate) ident: Ident,
@@ -24,7 +24,7 @@ pub(crate) struct Member {
 }
 
 impl KeyStruct {
-    /// Parses a struct, or returns all errors in its fields.
+    /// Parses a struct, or returns all errors in the fields.
     pub(crate) fn read(input: &DeriveInput) -> syn::Result<Self> {
         let template = template(&input.attrs, input.ident.span())?;
         let schema = KeySchema::parse(&template.value())
@@ -94,7 +94,7 @@ fn members(input: &DeriveInput) -> syn::Result<Vec<Member>> {
     fields.iter().map(member).collect()
 }
 
-/// Returns the struct's fields in the order of the template's.
+/// Returns the struct's fields in template order.
 fn matched(schema: &KeySchema, members: Vec<Member>, template: Span) -> syn::Result<Vec<Member>> {
     let mut errors = Vec::new();
     let named = |name: &str| members.iter().find(|member| member.ident.unraw() == name);

@@ -24,29 +24,29 @@
 //!
 //! # Which Rust types?
 //!
-//! Struct fields are the stored fields of the template, by name, in any order. A type fits if it
-//! can hold every value of the field; encoding refuses other values of the type.
+//! Struct fields are the stored template fields, by name, in any order. A type fits if it can hold
+//! every field value; encoding refuses other values of the type.
 //!
 //! | field | Rust type |
 //! |---|---|
 //! | `string`, `text`, `text N`, `domain`, `hex N`, `enum(…)` | `String`, `&str`, `Cow<str>` |
-//! | `u8` … `u64`, `i8` … `i64`, `digits N`, `decimal` | an integer of the range |
+//! | `u8` … `u64`, `i8` … `i64`, `digits N`, `decimal` | an integer in the range |
 //! | `millis`, `micros`, `nanos`, `seconds`, `ymdhms` | `Time`, or an integer that counts units |
 //! | `ymdhm` · `date`, `ymd` | `Time` · `Date` |
 //! | `f32`, `f64` · `bool` | `f32`, `f64` · `bool` |
 //! | `blob` · `bytes N` | `Vec<u8>`, `&[u8]`, `Cow<[u8]>` · these and `[u8; N]` |
-//! | decimal numbers of other systems (`phoenix.decimal` …) | `Decimal` |
+//! | decimal numbers in other systems (`phoenix.decimal` …) | `Decimal` |
 //! | `uuid` | `Uuid`, `[u8; 16]` |
 //! | `ipv4` | `std::net::Ipv4Addr`, `u32` |
 //! | any with `null first` or `null last` | `Option` of these |
 //!
-//! A type of your own fits if the type that it wraps does, see `ToField`. A `repeat` fits no Rust
-//! type here.
+//! Your own type fits if the type that it wraps does, see `ToField`. A `repeat` fits no Rust type
+//! here.
 //!
 //! # Which structs can be decoded?
 //!
-//! `FromRowKey` is implemented beside `RowKey`, unless keys do not hold the struct's values: the
-//! value of a hashed field, or a `&str` or `&[u8]` whose bytes differ from those in the key. `Cow`
+//! `FromRowKey` is implemented beside `RowKey`, unless keys do not hold the struct's values: a
+//! hashed field's value, or a `&str` or `&[u8]` whose bytes differ from those in the key. `Cow`
 //! borrows if it can.
 //!
 //! ```
@@ -72,7 +72,7 @@ mod write;
 use proc_macro::TokenStream;
 use quote::quote;
 
-/// Implements `RowKey`, and `FromRowKey` if keys can be decoded, of the crate `rowhouse-schema`.
+/// Implements `RowKey`, and `FromRowKey` if keys can be decoded, from the crate `rowhouse-schema`.
 #[proc_macro_derive(RowKey, attributes(key))]
 pub fn row_key(input: TokenStream) -> TokenStream {
     derive(input, &quote!(::rowhouse_schema))

@@ -1,4 +1,4 @@
-//! Generation of the implementations.
+//! Generating the implementations.
 
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -10,7 +10,7 @@ use syn::{GenericParam, Generics, Lifetime, LifetimeParam, parse_quote};
 use crate::check;
 use crate::input::{KeyStruct, Member};
 
-/// Returns all code derived for a struct. `facade` is the path of the crate or module that has the
+/// Returns all code derived for a struct. `facade` is the path to the crate or module that has the
 /// traits.
 pub(crate) fn implementations(row: &KeyStruct, facade: &TokenStream) -> TokenStream {
     let checks = row.fields().map(|(field, member)| check::assertion(field, member, facade));
@@ -27,7 +27,7 @@ pub(crate) fn implementations(row: &KeyStruct, facade: &TokenStream) -> TokenStr
     }
 }
 
-/// An element of a plain key, and its member.
+/// An element in a plain key, and the member.
 enum EncodeStep<'r> {
     Literal(Vec<u8>),
     Text(&'r Member),
@@ -173,7 +173,7 @@ fn decode_plain(row: &KeyStruct, steps: &[EncodeStep<'_>], facade: &TokenStream)
     }
 }
 
-/// Returns a lifetime for the key, which outlives all of the struct's lifetimes, and the generics
+/// Returns a lifetime for the key, which outlives all lifetimes in the struct, and the generics
 /// with it added.
 fn with_key_lifetime(generics: &Generics) -> (Lifetime, Generics) {
     let key: Lifetime = parse_quote!('rowhouse_key);
@@ -184,13 +184,13 @@ fn with_key_lifetime(generics: &Generics) -> (Lifetime, Generics) {
     (key, with_key)
 }
 
-/// Returns whether the member's value can be decoded from a key.
+/// Returns true if the member's value can be decoded from a key.
 fn is_readable(field: &Field, member: &Member) -> bool {
     !field.is_hashed()
         && (!is_borrowed(member.rust_type.to_token_stream()) || field.is_borrowable())
 }
 
-/// Returns whether the type contains a reference.
+/// Returns true if the type contains a reference.
 fn is_borrowed(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Punct(punct) => punct.as_char() == '&',

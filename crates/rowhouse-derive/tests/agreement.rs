@@ -21,7 +21,7 @@ struct Order {
     at: i64,
 }
 
-/// Plain numbers of each kind, in both directions.
+/// Plain numbers in each kind, in both directions.
 #[derive(RowKey, Clone, Debug, PartialEq)]
 #[key(
     "[a u8][b i8 desc][c u24][d i24][e i64 desc][f u64 desc][g seconds 4 desc][h micros][i blob]\
@@ -77,7 +77,7 @@ struct Borrowed<'a, 'b> {
     at: u64,
 }
 
-/// Encodes the key from the values of the fields, given by name.
+/// Encodes the key from the field values, given by name.
 fn key_of<K: RowKey>(row: &K) -> Result<Vec<u8>, String> {
     let fields = K::schema().fields().iter().enumerate();
     let pairs: Vec<_> =

@@ -4,8 +4,8 @@
 
 use std::process::Command;
 
-/// The messages are those of one compiler, the oldest that the workspace supports; others format
-/// them differently.
+/// The messages come from one compiler, the oldest that the workspace supports; others format them
+/// differently.
 #[test]
 fn mistakes_are_told_by_the_compiler() {
     let wanted = concat!("rustc ", env!("CARGO_PKG_RUST_VERSION"), ".");

@@ -1,6 +1,6 @@
-//! The progress of a backup.
+//! Backup progress.
 
-/// The progress of a backup. The totals are set when it is complete.
+/// How far a backup is. The totals are set when it is complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackupStatus {
     /// Whether the backup is complete.
@@ -9,14 +9,14 @@ pub struct BackupStatus {
     pub file: String,
     /// Bytes written, plus bytes read back for verification.
     pub bytes_done: u64,
-    /// Final value of `bytes_done`.
+    /// Final `bytes_done` value.
     pub bytes_total: u64,
-    /// Number of tables.
+    /// Table count.
     pub tables: u64,
-    /// Number of snapshots.
+    /// Snapshot count.
     pub snapshots: u64,
-    /// Number of HFiles.
+    /// HFile count.
     pub files: u64,
-    /// Total length of the HFiles in bytes.
+    /// Total HFile length in bytes.
     pub file_bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! Cells in HBase's KeyValue format, and the order of cells.
+//! Cells in HBase's KeyValue format, and the cell order.
 //!
 //! A cell is one byte string in the format that HFiles and the RPC's cell blocks share
 //! (`docs/formats/key-value.md`). A cell read from a block goes to a socket, and a cell from a
@@ -11,29 +11,30 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 use crate::{Error, KeyValue, ROW_LEN_MAX, Result, Timestamp};
 
-/// Most bytes of qualifier and value together in one cell: the whole KeyValue must fit a signed
-/// 32-bit length, with space for row, family and tags.
+/// Most bytes that qualifier and value have together in one cell: the whole KeyValue must fit a
+/// signed 32-bit length, with space for row, family and tags.
 pub const QUALIFIER_VALUE_LEN_MAX: usize = i32::MAX as usize - 256 * 1024;
 
-/// Bytes of a KeyValue before the row: key length, value length, row length.
+/// KeyValue bytes before the row: key length, value length, row length.
 pub(crate) const ROW_OFFSET: usize = 4 + 4 + 2;
-/// Bytes of a key besides row, family and qualifier: row length, family length, timestamp, kind.
+/// Key bytes besides row, family and qualifier: row length, family length, timestamp, kind.
 const KEY_FIXED_LEN: usize = 2 + 1 + 8 + 1;
 
-/// The kind of a cell. The numbers are HBase's, on disk and on the wire. At equal timestamps the
-/// higher number sorts first, so that a reader meets a delete marker before the cells it covers.
+/// The cell kind. The numbers are HBase's, on disk and on the wire. At equal timestamps the higher
+/// number sorts first, so that a reader meets a delete marker before the cells it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum CellKind {
     /// A value.
     Put = 4,
-    /// Covers the version of its column with exactly its timestamp. HBase: Delete.
+    /// Covers the version with exactly the marker's timestamp in the marker's column. HBase:
+    /// Delete.
     DeleteVersion = 8,
-    /// Covers every column of its family at exactly its timestamp.
+    /// Covers every column in the family at exactly the marker's timestamp.
     DeleteFamilyVersion = 10,
-    /// Covers all versions of its column up to its timestamp.
+    /// Covers all versions in the column up to the marker's timestamp.
     DeleteColumn = 12,
-    /// Covers every column of its family up to its timestamp.
+    /// Covers every column in the family up to the marker's timestamp.
     DeleteFamily = 14,
 }
 
@@ -55,27 +56,26 @@ impl CellKind {
         self as u8
     }
 
-    /// Returns whether the cell is a delete marker, which covers other cells and holds no value.
+    /// Returns true if the cell is a delete marker, which covers other cells and holds no value.
     pub fn is_delete(self) -> bool {
         self != Self::Put
     }
 
-    /// Returns whether the cell is a delete marker of single versions. It covers the cells at its
-    /// timestamp; the other markers cover older ones as well.
+    /// Returns true if the cell is a delete marker for single versions. It covers the cells at the
+    /// same timestamp; the other markers cover older ones as well.
     pub fn is_version_delete(self) -> bool {
         matches!(self, Self::DeleteVersion | Self::DeleteFamilyVersion)
     }
 
-    /// Returns whether the cell is a delete marker over every column of its family. It has no
+    /// Returns true if the cell is a delete marker over every column in the family. It has no
     /// qualifier.
     pub fn is_family_delete(self) -> bool {
         matches!(self, Self::DeleteFamily | Self::DeleteFamilyVersion)
     }
 }
 
-/// The position of a cell in the cell order, without value and sequence. `kind` is a plain code
-/// because seek keys use codes that no cell has: at one timestamp 255 sorts before every kind, 0
-/// after.
+/// A cell's position in the cell order, without value and sequence. `kind` is a plain code because
+/// seek keys use codes that no cell has: at one timestamp 255 sorts before every kind, 0 after.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key<'a> {
     /// Row key.
@@ -86,7 +86,7 @@ pub struct Key<'a> {
     pub qualifier: &'a [u8],
     /// Version, in milliseconds.
     pub timestamp: i64,
-    /// Code of the kind.
+    /// The kind's code.
     pub kind: u8,
 }
 
@@ -139,7 +139,7 @@ pub fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
     if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
 }
 
-/// Returns whether two slices are equal. Equivalent to `a == b`, but cheaper than a call of
+/// Returns true if two slices are equal. Equivalent to `a == b`, but cheaper than a call to
 /// `memcmp` for short slices, which most keys are.
 #[inline]
 pub fn equal_bytes(a: &[u8], b: &[u8]) -> bool {
@@ -181,7 +181,7 @@ pub fn compare(a: &CellRef<'_>, b: &CellRef<'_>) -> Ordering {
     a.key.cmp(&b.key).then_with(|| b.sequence.cmp(&a.sequence))
 }
 
-/// A borrowed cell from a block, a frame or a memstore, decoded into its parts.
+/// A borrowed cell from a block, a frame or a memstore, decoded into parts.
 #[derive(Clone, Copy)]
 pub struct CellRef<'a> {
     /// Position in the cell order.
@@ -190,7 +190,7 @@ pub struct CellRef<'a> {
     pub value: &'a [u8],
     /// HBase's tags in serialized form, without their total length.
     pub tags: &'a [u8],
-    /// Sequence number of the mutation that wrote the cell; 0 if unknown.
+    /// The cell's sequence number, from the mutation that wrote it; 0 if unknown.
     pub sequence: u64,
 }
 
@@ -245,7 +245,7 @@ impl<'a> CellRef<'a> {
     ///
     /// # Panics
     /// May panic, now or on a later access, if `bytes` is not a KeyValue.
-    // As for the cells of a block, a caller computes only the parts that it reads.
+    // As for the cells in a block, a caller computes only the parts that it reads.
     #[inline(always)]
     pub fn from_checked(bytes: &'a [u8], sequence: u64) -> Self {
         let without_tags = 8 + read_u32(bytes, 0) + read_u32(bytes, 4);
@@ -278,12 +278,12 @@ impl<'a> CellRef<'a> {
         }
     }
 
-    /// Returns whether a validated KeyValue has tags.
+    /// Returns true if a validated KeyValue has tags.
     pub fn has_tags(key_value: &[u8]) -> bool {
         8 + read_u32(key_value, 0) + read_u32(key_value, 4) < key_value.len()
     }
 
-    /// Overwrites the timestamp of a validated KeyValue.
+    /// Overwrites the timestamp in a validated KeyValue.
     pub fn set_timestamp(key_value: &mut [u8], millis: i64) {
         let key_end = 8 + read_u32(key_value, 0);
         key_value[key_end - 9..key_end - 1].copy_from_slice(&millis.to_be_bytes());
@@ -294,13 +294,13 @@ impl<'a> CellRef<'a> {
         CellKind::from_code(self.key.kind).expect("kinds are checked when a cell is made")
     }
 
-    /// Copies the cell into its own buffer.
+    /// Copies the cell into a separate buffer.
     pub fn to_cell(&self) -> Cell {
         Cell::encode(self.key, self.value, self.tags, self.sequence)
     }
 }
 
-/// A cell that shares its bytes; cloning increments a reference count.
+/// A cell that shares the bytes; cloning increments a reference count.
 #[derive(Clone)]
 pub struct Cell {
     /// Exactly one KeyValue, validated when the cell was created.
@@ -360,7 +360,7 @@ impl Cell {
         Ok(Self::encode(key, value, tags, 0))
     }
 
-    /// Creates a cell from a KeyValue, sharing its bytes.
+    /// Creates a cell from a KeyValue, sharing the bytes.
     ///
     /// # Errors
     /// As [`CellRef::parse`].
@@ -369,7 +369,7 @@ impl Cell {
         Ok(Self { bytes, sequence })
     }
 
-    /// Creates a cell from a validated KeyValue, sharing its bytes.
+    /// Creates a cell from a validated KeyValue, sharing the bytes.
     ///
     /// # Panics
     /// May panic, now or on a later access, if `bytes` is not a KeyValue.
@@ -406,7 +406,7 @@ impl Cell {
         KeyValue::from_checked(&self.bytes, &self.bytes, self.sequence)
     }
 
-    /// Returns the decoded parts of the cell.
+    /// Returns the decoded cell parts.
     #[inline]
     pub fn view(&self) -> CellRef<'_> {
         self.as_key_value().view()
@@ -462,7 +462,7 @@ impl Cell {
         self.as_key_value().tags()
     }
 
-    /// Returns the sequence number of the mutation that wrote the cell; 0 if unknown.
+    /// Returns the cell's sequence number, from the mutation that wrote it; 0 if unknown.
     #[inline]
     pub fn sequence(&self) -> u64 {
         self.sequence
@@ -493,7 +493,7 @@ impl Cell {
         Self { bytes: bytes.freeze(), sequence: self.sequence }
     }
 
-    /// Returns a copy of the cell in its own buffer, which no longer keeps a block or a frame
+    /// Returns a copy of the cell in a separate buffer, which no longer keeps a block or a frame
     /// alive.
     pub fn detached(&self) -> Self {
         Self { bytes: Bytes::copy_from_slice(&self.bytes), sequence: self.sequence }
@@ -564,7 +564,7 @@ mod tests {
         assert_eq!(read, tagged);
     }
 
-    /// Generates byte strings with common prefixes, with lengths around the thresholds of
+    /// Generates byte strings with common prefixes, with lengths around the thresholds in
     /// [`equal_bytes`].
     fn bytes() -> impl Strategy<Value = Vec<u8>> {
         let ends = prop::collection::vec(prop::sample::select(vec![0u8, 1, 255]), 0..4);

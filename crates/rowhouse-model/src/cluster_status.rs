@@ -1,13 +1,13 @@
-//! The status of a cluster: its servers, their regions and their tasks.
+//! Cluster status: the servers, their regions and their tasks.
 
 use bytes::Bytes;
 
 use crate::ServerName;
 
-/// The status of a cluster.
+/// Cluster status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterStatus {
-    /// The version of the server software, in its own notation.
+    /// The server software version, in the software's own notation.
     pub version: String,
     /// The cluster's id.
     pub cluster_id: String,
@@ -21,72 +21,72 @@ pub struct ClusterStatus {
     pub loads: Vec<ServerLoad>,
     /// Region servers that are known to be dead.
     pub dead_servers: Vec<ServerName>,
-    /// Number of regions that are being moved.
+    /// How many regions are being moved.
     pub regions_in_transition: usize,
     /// Whether the balancer is on.
     pub balancer_on: bool,
 }
 
-/// The load of a region server.
+/// A region server's load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerLoad {
     /// The server.
     pub name: ServerName,
     /// Requests in the last second, if the server reports it.
     pub requests_per_second: u64,
-    /// Its regions, ordered by name.
+    /// The regions, ordered by name.
     pub regions: Vec<RegionLoad>,
-    /// Its running tasks, oldest first. HBase reports them since release 2.5.
+    /// The running tasks, oldest first. HBase reports them since release 2.5.
     pub tasks: Vec<ServerTask>,
 }
 
 impl ServerLoad {
-    /// Creates the load of a server without regions and tasks.
+    /// Creates a server's load without regions and tasks.
     pub fn new(name: ServerName) -> Self {
         Self { name, requests_per_second: 0, regions: Vec::new(), tasks: Vec::new() }
     }
 }
 
-/// The size of a region and its request counts since it was opened.
+/// A region's size and the request counts since it was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RegionLoad {
     /// The region's full name.
     pub name: Bytes,
-    /// Number of families.
+    /// Family count.
     pub stores: u64,
-    /// Number of HFiles.
+    /// HFile count.
     pub files: u64,
-    /// Size of the HFiles before compression, in MiB, rounded down.
+    /// HFile size before compression, in MiB, rounded down.
     pub uncompressed_mib: u64,
-    /// Size of the HFiles, in MiB, rounded down.
+    /// HFile size, in MiB, rounded down.
     pub file_mib: u64,
-    /// Size of the memstores, in MiB, rounded down.
+    /// Memstore size, in MiB, rounded down.
     pub memstore_mib: u64,
-    /// Number of read requests.
+    /// Read request count.
     pub reads: u64,
-    /// Rows that were read and not returned, because a filter left nothing of them.
+    /// Rows that were read and not returned, because a filter left nothing in them.
     pub filtered_reads: u64,
-    /// Number of write requests.
+    /// Write request count.
     pub writes: u64,
 }
 
-/// A running task of a server, such as a flush or a compaction.
+/// A running server task, such as a flush or a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerTask {
-    /// The operation and its object.
+    /// The operation and the object.
     pub description: String,
-    /// Its progress, or the amount of work.
+    /// The progress, or how much work there is.
     pub status: String,
     /// When it started, in milliseconds since 1970.
     pub started_millis: i64,
 }
 
-/// The result of a run of the balancer.
+/// The result from a balancer run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balanced {
     /// Whether it ran: it does not while it is switched off.
     pub ran: bool,
-    /// Moves of regions that it planned, if the server says so: HBase does since 2.5.
+    /// Region moves that it planned, if the server reports them: HBase does since 2.5.
     pub planned: u32,
     /// Moves that it made.
     pub made: u32,

@@ -1,22 +1,22 @@
-//! The compaction state of a region or a table.
+//! The compaction state for a region or a table.
 
 use std::fmt;
 
-/// The kinds of compactions that are running or pending. Its display form is HBase's name.
+/// The compaction kinds that are running or pending. The display form is HBase's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompactionState {
     /// No compaction is running or pending.
     None,
-    /// Compaction of some files.
+    /// Compaction over some files.
     Minor,
-    /// Compaction of all files.
+    /// Compaction over all files.
     Major,
     /// Both, in different families or regions.
     MajorAndMinor,
 }
 
 impl CompactionState {
-    /// Returns the combined state of two scopes, for example two regions of a table.
+    /// Returns the combined state for two scopes, for example two table regions.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         match (self, other) {

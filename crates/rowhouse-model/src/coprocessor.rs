@@ -3,13 +3,13 @@
 use crate::{Error, Result, TableDescriptor, escape};
 
 /// An HBase coprocessor that a table can declare in an attribute (`coprocessor$1` =>
-/// `|CLASS|PRIORITY|`), which enables its endpoint.
+/// `|CLASS|PRIORITY|`), which enables the endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coprocessor {
-    /// MultiRowMutationEndpoint: atomic mutations of several rows of a region.
+    /// MultiRowMutationEndpoint: atomic mutations to several rows in a region.
     MultiRowMutation,
     /// AggregateImplementation: row count, minimum, maximum, sum, average, standard deviation and
-    /// median of a column.
+    /// median for a column.
     Aggregate,
 }
 
@@ -17,7 +17,7 @@ impl Coprocessor {
     /// All coprocessors.
     pub const ALL: [Self; 2] = [Self::MultiRowMutation, Self::Aggregate];
 
-    /// Returns the name of HBase's class.
+    /// Returns HBase's class name.
     pub const fn class_name(self) -> &'static str {
         match self {
             Self::MultiRowMutation => {
@@ -44,7 +44,7 @@ impl TableDescriptor {
             .map(|(name, value)| (&name[..], class_of(value)))
     }
 
-    /// Declares a coprocessor under the next number (`coprocessor$1`, …). The form of `spec` is
+    /// Declares a coprocessor under the next number (`coprocessor$1`, …). `spec` has the form
     /// `PATH|CLASS|PRIORITY`, optionally followed by `|ARGUMENTS`. Path and priority may be empty.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl TableDescriptor {
         Ok(self.attribute(name, spec.to_owned()))
     }
 
-    /// Removes the declaration of a coprocessor class.
+    /// Removes a coprocessor class declaration.
     ///
     /// # Errors
     /// `InvalidRequest` if the table does not declare the class.
@@ -85,14 +85,14 @@ impl TableDescriptor {
         Ok(self)
     }
 
-    /// Returns whether the table declares `coprocessor`.
+    /// Returns true if the table declares `coprocessor`.
     pub fn has_coprocessor(&self, coprocessor: Coprocessor) -> bool {
         let class = coprocessor.class_name().as_bytes();
         self.coprocessor_classes().any(|(_, named)| named == class)
     }
 }
 
-/// Returns the class of PATH|CLASS|PRIORITY|ARGUMENTS. Only the class is mandatory.
+/// Returns the class in PATH|CLASS|PRIORITY|ARGUMENTS. Only the class is mandatory.
 fn class_of(spec: &[u8]) -> &[u8] {
     spec.split(|&byte| byte == b'|').nth(1).unwrap_or_default().trim_ascii()
 }

@@ -5,10 +5,10 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
-/// The result of rowhouse's fallible functions.
+/// The result that rowhouse's fallible functions return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error: its kind, a message that names the value and the limit, and its source.
+/// An error: its kind, a message that names the value and the limit, and the source.
 ///
 /// It is one pointer wide. A clone shares the message and the source.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ struct Inner {
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
-/// The kind of an error. Each maps to one Java exception class on the wire (rowhouse-format,
+/// The error kind. Each maps to one Java exception class on the wire (rowhouse-format,
 /// `exception.rs`) and to one [`Action`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -51,22 +51,21 @@ pub enum ErrorKind {
     SnapshotNotFound,
     /// The snapshot's TTL has passed.
     SnapshotExpired,
-    /// The table of the requested snapshot does not exist.
+    /// The table for the requested snapshot does not exist.
     SnapshotCreation,
     /// The snapshot neither exists nor is in progress.
     UnknownSnapshot,
     /// The named replication peer does not exist.
     ReplicationPeerNotFound,
-    /// The namespace has reached its limit of tables or regions.
+    /// The namespace has reached the limit for tables or regions.
     QuotaExceeded,
     /// The row already exists, and the write required that it did not.
     RowExists,
-    /// In every attempt of a transaction, another writer changed data that the transaction had
-    /// read.
+    /// In every transaction attempt, another writer changed data that the transaction had read.
     Conflict,
     /// A promoted index has given the table another key: look the table up again.
     LayoutChanged,
-    /// The request can never succeed in its current form.
+    /// The request can never succeed in the current form.
     InvalidRequest,
     /// The request is valid, but this backend does not support it.
     Unsupported,
@@ -78,7 +77,7 @@ pub enum ErrorKind {
     UnknownRegion,
     /// The region cannot accept writes now, because memory or disk space is short; retry later.
     RegionTooBusy,
-    /// Other results of the same call have filled its response: repeat this request.
+    /// Other results from the same call have filled the response: repeat this request.
     ResponseTooLarge,
     /// The scanner is unknown: closed, expired, or opened before a restart.
     UnknownScanner,
@@ -92,9 +91,9 @@ pub enum ErrorKind {
     Protocol,
     /// The connection failed to open or broke.
     Connection,
-    /// No response arrived within the timeout; the outcome of a write is unknown.
+    /// No response arrived within the timeout; a write's outcome is unknown.
     Timeout,
-    /// The write may or may not be durable: syncing its log record failed.
+    /// The write may or may not be durable: syncing the log record failed.
     OutcomeUnknown,
     /// The store rejects writes after an earlier failure; reopening it recovers.
     ReadOnly,
@@ -122,7 +121,7 @@ pub enum Action {
 }
 
 impl ErrorKind {
-    /// Returns the caller's appropriate reaction to an error of this kind.
+    /// Returns the caller's appropriate reaction to an error with this kind.
     pub fn action(self) -> Action {
         use ErrorKind::*;
         match self {
@@ -160,28 +159,27 @@ impl ErrorKind {
 }
 
 impl Error {
-    /// Creates an error of this kind. The message is lower case, has no full stop, and ends with
+    /// Creates an error with this kind. The message is lower case, has no full stop, and ends with
     /// the values: `row key too long: len=40001, max=32767`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Arc::new(Inner { kind, message: message.into(), source: None }))
     }
 
-    /// Returns the error with its cause attached.
+    /// Returns the error with the cause attached.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Arc::make_mut(&mut self.0).source = Some(Arc::from(source.into()));
         self
     }
 
-    /// Returns the error with another message. The kind and the source are kept.
+    /// Returns the error with another message. The kind and the source stay.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         Arc::make_mut(&mut self.0).message = message.into();
         self
     }
 
-    /// Returns the error with the context in front of its message. The kind and the source are
-    /// kept.
+    /// Returns the error with the context in front of the message. The kind and the source stay.
     ///
     /// ```
     /// use rowhouse_model::Error;
@@ -195,7 +193,7 @@ impl Error {
         self.with_message(message)
     }
 
-    /// Creates an error for a request that can never succeed in its current form.
+    /// Creates an error for a request that can never succeed in the current form.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::InvalidRequest, message)
     }
@@ -210,8 +208,8 @@ impl Error {
         Self::new(ErrorKind::Corruption, message)
     }
 
-    /// Creates an error for a failed operating system call; `doing` states the operation and its
-    /// object. The message states if the disk is full or its quota is used up.
+    /// Creates an error for a failed operating system call; `doing` states the operation and the
+    /// object. The message states if the disk is full or the quota is used up.
     ///
     /// ```
     /// use std::io;
@@ -239,12 +237,12 @@ impl Error {
         self.kind().action()
     }
 
-    /// Returns the message without its source.
+    /// Returns the message without the source.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Returns the error for a reader who does not see its kind. Of some kinds the message is, as
+    /// Returns the error for a reader who does not see the kind. For some kinds the message is, as
     /// in HBase, only the name of a table or namespace.
     ///
     /// ```

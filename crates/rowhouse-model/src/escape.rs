@@ -1,5 +1,5 @@
-//! HBase's printable form of bytes: printable ASCII unchanged, everything else as `\xHH`; and texts
-//! in XML.
+//! HBase's printable form for bytes: printable ASCII unchanged, everything else as `\xHH`; and
+//! texts in XML.
 
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ pub fn escape(bytes: &[u8]) -> String {
     text
 }
 
-/// Parses the output of [`escape`]. Characters outside ASCII stand for their UTF-8 bytes. A
+/// Parses what [`escape`] returns. Characters outside ASCII stand for their UTF-8 bytes. A
 /// backslash that does not begin `\xHH` is an error: HBase silently drops or keeps such bytes,
 /// which loses keys.
 ///
@@ -75,7 +75,7 @@ pub fn escape_line(text: &str) -> String {
     escape_controls(&text.replace('\\', "\\x5C"))
 }
 
-/// Returns the text as the content of an element of XML or SVG.
+/// Returns the text as the content for an element in XML or SVG.
 ///
 /// ```
 /// assert_eq!(rowhouse_model::escape_xml("a < b & c"), "a &lt; b &amp; c");
@@ -101,8 +101,8 @@ pub fn blanks(text: &str) -> String {
     text.chars().filter_map(blank).collect()
 }
 
-/// Returns true for characters of two columns: those of Chinese, Japanese and Korean, full-width
-/// forms and pictures (the blocks of wide characters of Unicode's annex 11).
+/// Returns true for two-column characters: Chinese, Japanese and Korean ones, full-width forms and
+/// pictures (the blocks with wide characters in Unicode's annex 11).
 fn is_wide(c: char) -> bool {
     matches!(c,
         '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{303e}' | '\u{3041}'..='\u{a4cf}'

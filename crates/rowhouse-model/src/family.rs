@@ -1,4 +1,4 @@
-//! Declarations of column families.
+//! Column family declarations.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,21 +14,21 @@ const TTL_FOREVER: u32 = i32::MAX as u32;
 
 /// HBase's name for a bloom filter over row prefixes.
 const ROW_PREFIX: &str = "ROWPREFIX_FIXED_LENGTH";
-/// The configuration key for the length of those prefixes in bytes.
+/// The configuration key for the prefix length in bytes.
 const PREFIX_LEN_KEY: &str = "RowPrefixBloomFilter.prefix_length";
 
 /// All supported compressions, in upper case.
 const COMPRESSIONS: &[&str] = &["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"];
-/// Compression of compacted files, if it differs from that of other files.
+/// Compression for compacted files, if it differs from the compression for other files.
 const COMPRESSION_COMPACT: &str = "COMPRESSION_COMPACT";
-/// Compression of files that a major compaction writes.
+/// Compression for files that a major compaction writes.
 const COMPRESSION_COMPACT_MAJOR: &str = "COMPRESSION_COMPACT_MAJOR";
-/// Compression of files that a minor compaction writes.
+/// Compression for files that a minor compaction writes.
 const COMPRESSION_COMPACT_MINOR: &str = "COMPRESSION_COMPACT_MINOR";
 
 /// Attributes that affect stored or returned data, and their supported values. All others
-/// (replication scope, MOB, cache hints) affect nothing that a reader could see and are kept as
-/// given. Each file records its block encoding, so a declared encoding is also kept as given.
+/// (replication scope, MOB, cache hints) affect nothing that a reader could see and are stored as
+/// given. Each file records the block encoding, so a declared encoding is also stored as given.
 const SUPPORTED: [(&str, &[&str]); 12] = [
     ("BLOCKCACHE", &["TRUE", "FALSE"]),
     ("IN_MEMORY", &["TRUE", "FALSE"]),
@@ -44,13 +44,13 @@ const SUPPORTED: [(&str, &[&str]); 12] = [
     ("ENCRYPTION_KEY", &[]),
 ];
 
-/// The declaration of a column family.
+/// A column family declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FamilyDescriptor {
     name: Bytes,
-    /// Attributes of the family under HBase's names (`VERSIONS`, `TTL`, …), as given.
+    /// Family attributes under HBase's names (`VERSIONS`, `TTL`, …), as given.
     pub attributes: BTreeMap<Bytes, Bytes>,
-    /// Configuration of the family, as given.
+    /// Family configuration, as given.
     pub configuration: BTreeMap<String, String>,
 }
 
@@ -80,14 +80,14 @@ impl FamilyDescriptor {
         Ok(Self { name, attributes: BTreeMap::new(), configuration: BTreeMap::new() })
     }
 
-    /// Sets an attribute by its HBase name.
+    /// Sets an attribute by the HBase name.
     #[must_use]
     pub fn attribute(mut self, name: impl Into<Bytes>, value: impl Into<Bytes>) -> Self {
         self.attributes.insert(name.into(), value.into());
         self
     }
 
-    /// Sets VERSIONS: the most versions of a cell to keep.
+    /// Sets VERSIONS: the most versions to retain for a cell.
     #[must_use]
     pub fn versions(self, versions: u32) -> Self {
         self.attribute("VERSIONS", versions.to_string())
@@ -98,7 +98,7 @@ impl FamilyDescriptor {
         &self.name
     }
 
-    /// Returns VERSIONS: how many versions of a cell are kept; 1 by default.
+    /// Returns VERSIONS: how many versions are retained for a cell; 1 by default.
     pub fn versions_max(&self) -> u32 {
         self.number("VERSIONS").unwrap_or(1)
     }
@@ -114,7 +114,7 @@ impl FamilyDescriptor {
         (seconds != TTL_FOREVER).then(|| Duration::from_secs(seconds.into()))
     }
 
-    /// Returns KEEP_DELETED_CELLS: whether deleted cells are kept for reads at earlier times;
+    /// Returns KEEP_DELETED_CELLS: whether deleted cells are retained for reads at earlier times;
     /// `False` by default.
     pub fn keep_deleted_cells(&self) -> KeepDeletedCells {
         let word = self.word("KEEP_DELETED_CELLS");
@@ -122,12 +122,12 @@ impl FamilyDescriptor {
     }
 
     /// Returns NEW_VERSION_BEHAVIOR: whether a delete covers only cells written before it.
-    /// Otherwise, the default, it covers by timestamp, regardless of the order of writes.
+    /// Otherwise, the default, it covers by timestamp, regardless of the write order.
     pub fn new_version_behavior(&self) -> bool {
         self.word("NEW_VERSION_BEHAVIOR").as_deref() == Some("TRUE")
     }
 
-    /// Returns BLOCKSIZE: a data block is closed once it holds this many bytes of cells; 65,536 by
+    /// Returns BLOCKSIZE: a data block is closed once it holds this many cell bytes; 65,536 by
     /// default.
     pub fn block_len(&self) -> u32 {
         self.number("BLOCKSIZE").unwrap_or(64 * 1024)
@@ -144,7 +144,7 @@ impl FamilyDescriptor {
         self.word("IN_MEMORY").as_deref() == Some("TRUE")
     }
 
-    /// Returns BLOOMFILTER of new files; ROW by default.
+    /// Returns BLOOMFILTER for new files; ROW by default.
     pub fn bloom(&self) -> BloomKind {
         let Some(word) = self.word("BLOOMFILTER") else { return BloomKind::default() };
         match self.bloom_prefix_len() {
@@ -153,7 +153,7 @@ impl FamilyDescriptor {
         }
     }
 
-    /// Returns the prefix length in bytes of a bloom filter over row prefixes.
+    /// Returns the prefix length in bytes for a bloom filter over row prefixes.
     ///
     /// # Errors
     /// `InvalidRequest` with HBase's message if the family's configuration does not set a valid
@@ -171,32 +171,32 @@ impl FamilyDescriptor {
         })
     }
 
-    /// Returns COMPRESSION of new files; none by default.
+    /// Returns COMPRESSION for new files; none by default.
     pub fn compression(&self) -> Compression {
         self.first_compression(&["COMPRESSION"])
     }
 
-    /// Returns the compression of files that a major compaction writes: COMPRESSION_COMPACT_MAJOR,
+    /// Returns the compression for files that a major compaction writes: COMPRESSION_COMPACT_MAJOR,
     /// or else COMPRESSION_COMPACT, or else COMPRESSION.
     pub fn major_compaction_compression(&self) -> Compression {
         self.first_compression(&[COMPRESSION_COMPACT_MAJOR, COMPRESSION_COMPACT, "COMPRESSION"])
     }
 
-    /// Returns the compression of files that a minor compaction writes: COMPRESSION_COMPACT_MINOR,
+    /// Returns the compression for files that a minor compaction writes: COMPRESSION_COMPACT_MINOR,
     /// or else COMPRESSION_COMPACT, or else COMPRESSION.
     pub fn minor_compaction_compression(&self) -> Compression {
         self.first_compression(&[COMPRESSION_COMPACT_MINOR, COMPRESSION_COMPACT, "COMPRESSION"])
     }
 
-    /// Returns the value of the first of these attributes that is declared.
+    /// Returns the value for the first declared attribute among these.
     fn first_compression(&self, names: &[&str]) -> Compression {
         let word = names.iter().find_map(|name| self.word(name));
         word.and_then(|word| Compression::from_name(&word)).unwrap_or_default()
     }
 
-    /// Returns the encoding of a store's new files: a row index, whatever DATA_BLOCK_ENCODING
-    /// declares. Readers use the encoding recorded in the file, and a row index halves the cost of
-    /// gets (`docs/formats/hfile.md`).
+    /// Returns the encoding for a store's new files: a row index, whatever DATA_BLOCK_ENCODING
+    /// declares. Readers use the encoding recorded in the file, and a row index halves what gets
+    /// cost (`docs/formats/hfile.md`).
     pub fn data_block_encoding(&self) -> DataBlockEncoding {
         DataBlockEncoding::RowIndexV1
     }
@@ -207,7 +207,7 @@ impl FamilyDescriptor {
         word.and_then(|word| DataBlockEncoding::from_name(&word)).unwrap_or(DataBlockEncoding::None)
     }
 
-    /// Checks that a store can keep this family as declared.
+    /// Checks that a store can hold this family as declared.
     ///
     /// # Errors
     /// `InvalidRequest` for an invalid value; `Unsupported` for a value that would silently have no
@@ -267,7 +267,7 @@ impl FamilyDescriptor {
     }
 }
 
-/// The compression of blocks in a family's files.
+/// The block compression in a family's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
     /// No compression.
@@ -304,14 +304,14 @@ impl Compression {
     }
 }
 
-/// The treatment of deleted cells.
+/// How deleted cells are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeepDeletedCells {
     /// Compactions drop them, and no read returns them.
     #[default]
     False,
-    /// They and their markers are kept as versions are; a read at a time before the delete returns
-    /// them.
+    /// They and their markers are retained as versions are; a read at a time before the delete
+    /// returns them.
     True,
     /// As `True`, until the marker is older than the family's TTL.
     Ttl,
@@ -336,7 +336,7 @@ impl KeepDeletedCells {
     }
 }
 
-/// The keys of a family's bloom filters.
+/// The keys in a family's bloom filters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BloomKind {
     /// No bloom filter.
@@ -344,9 +344,9 @@ pub enum BloomKind {
     /// Rows.
     #[default]
     Row,
-    /// Columns of rows.
+    /// Row columns.
     RowCol,
-    /// The first bytes of rows, up to this length.
+    /// The first row bytes, up to this length.
     RowPrefix(u16),
 }
 
@@ -371,7 +371,7 @@ impl BloomKind {
     }
 }
 
-/// The encoding of cells in a data block.
+/// The cell encoding in a data block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataBlockEncoding {
     /// No encoding.
@@ -382,7 +382,7 @@ pub enum DataBlockEncoding {
     Diff,
     /// Stores the difference from the previous cell, values included.
     FastDiff,
-    /// No encoding of the cells, but an index of rows after them.
+    /// No encoding for the cells, but a row index after them.
     RowIndexV1,
 }
 

@@ -1,6 +1,6 @@
-//! Punctuation of Chinese and Japanese input methods.
+//! Punctuation from Chinese and Japanese input methods.
 
-/// Returns the ASCII character that was meant by a full-width one, or by a quote or bracket of a
+/// Returns the ASCII character that was meant by a full-width one, or by a quote or bracket from a
 /// Chinese or Japanese input method; `None` for any other character.
 ///
 /// ```
@@ -11,7 +11,7 @@
 /// ```
 pub fn ascii_of(c: char) -> Option<char> {
     match c {
-        // The block of full-width forms has the order of ASCII, from `!` to `~`.
+        // The block with full-width forms has the same order as ASCII, from `!` to `~`.
         '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0),
         '\u{3000}' => Some(' '),
         '‘' | '’' | '“' | '”' | '「' | '」' | '『' | '』' => Some('\''),
@@ -25,8 +25,8 @@ pub fn ascii_of(c: char) -> Option<char> {
     }
 }
 
-/// Returns the end of an error message about a text: it names the first full-width character
-/// outside of single quotes. Empty if there is none.
+/// Returns a hint that ends an error message about a text: it names the first full-width character
+/// outside single quotes. Empty if there is none.
 ///
 /// ```
 /// let hint = rowhouse_model::full_width_hint("user in （'（'）");

@@ -13,7 +13,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the bytes of hexadecimal digits, two each, in lower or upper case; `None` for another
+/// Returns the bytes for hexadecimal digits, two each, in lower or upper case; `None` for another
 /// text.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|it| it.is_ascii_hexdigit());

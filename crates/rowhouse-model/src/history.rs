@@ -1,11 +1,11 @@
-//! The stored cells of one column of a row, and the reason a read returns or hides each.
+//! The stored cells in one column and row, and the reason a read returns or hides each.
 
 use std::fmt;
 
 use crate::{Cell, CellKind, Timestamp};
 
-/// The stored cells of one column of a row, newest first: all versions and markers, and the row's
-/// markers of the family. It covers everything that a get at the same read point would consult.
+/// The stored cells in one column and row, newest first: all versions and markers, and the row's
+/// family markers. It covers everything that a get at the same read point would consult.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellHistory {
     /// The cells.
@@ -17,23 +17,23 @@ pub struct CellHistory {
 pub struct CellEntry {
     /// The cell, with the sequence number of the mutation that wrote it.
     pub cell: Cell,
-    /// Its location.
+    /// Where it is stored.
     pub place: CellLocation,
-    /// A read's treatment of it.
+    /// How a read treats it.
     pub fate: CellStatus,
 }
 
-/// The location of a cell.
+/// Where a cell is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CellLocation {
-    /// In the memstore, and in the log unless its mutation skipped the log.
+    /// In the memstore, and in the log unless the mutation skipped the log.
     Memory,
-    /// In this file of the data directory.
+    /// In this file in the data directory.
     File(String),
 }
 
-/// A read's treatment of a cell.
+/// How a read treats a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CellStatus {
@@ -49,7 +49,7 @@ pub enum CellStatus {
         by: CellKind,
         /// The marker's timestamp.
         at: Timestamp,
-        /// Sequence number of the mutation that wrote the marker.
+        /// The marker's sequence number, from the mutation that wrote it.
         sequence: u64,
     },
     /// The family's TTL has expired it.
@@ -62,22 +62,22 @@ pub enum CellStatus {
         /// The last time at which it was live.
         until: Timestamp,
     },
-    /// It exceeds the number of versions to return.
+    /// It exceeds the version count to return.
     Surplus {
-        /// Its version number, from 1 for the newest.
+        /// The version number, from 1 for the newest.
         version: u32,
-        /// The number of versions returned: the requested number, or the number the family keeps if
-        /// that is less.
+        /// How many versions are returned: as many as requested, or as many as the family retains
+        /// if that is less.
         versions: u32,
     },
-    /// It exceeded the number of versions at the time of a delete. Where deletes apply by sequence
+    /// It exceeded the version count when a delete was written. Where deletes apply by sequence
     /// number, such a version stays hidden.
     SurplusAtDelete,
-    /// Its timestamp is outside the read's time range.
+    /// The timestamp is outside the read's time range.
     OutsideTimeRange,
     /// A later write at the same timestamp replaced it.
     Overwritten {
-        /// Sequence number of the later mutation.
+        /// The later mutation's sequence number.
         sequence: u64,
     },
 }

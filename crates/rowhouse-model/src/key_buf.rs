@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::Key;
 
-/// A [`Key`] that owns its bytes.
+/// A [`Key`] that owns the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyBuf {
     /// Row key.
@@ -15,7 +15,7 @@ pub struct KeyBuf {
     pub qualifier: Bytes,
     /// Version, in milliseconds.
     pub timestamp: i64,
-    /// Code of the kind. At one timestamp 255 sorts before every kind, 0 after.
+    /// The kind's code. At one timestamp 255 sorts before every kind, 0 after.
     pub kind: u8,
 }
 

@@ -1,4 +1,4 @@
-//! A borrowed cell in its serialized form.
+//! A borrowed cell in serialized form.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use bytes::Bytes;
 use crate::cell::{ROW_OFFSET, read_u32};
 use crate::{Cell, CellKind, CellRef, Key, Timestamp, escape};
 
-/// A borrowed cell in its serialized form, a KeyValue. Each accessor decodes only the lengths it
-/// needs; [`KeyValue::view`] decodes all parts at once.
+/// A borrowed cell in serialized form, a KeyValue. Each accessor decodes only the lengths it needs;
+/// [`KeyValue::view`] decodes all parts at once.
 #[derive(Clone, Copy)]
 pub struct KeyValue<'a> {
     /// Exactly one KeyValue, validated.
@@ -26,7 +26,7 @@ impl<'a> KeyValue<'a> {
         Self { bytes, owner, sequence }
     }
 
-    /// Returns the decoded parts of the cell.
+    /// Returns the decoded cell parts.
     #[inline]
     pub fn view(self) -> CellRef<'a> {
         CellRef::from_checked(self.bytes, self.sequence)
@@ -96,7 +96,7 @@ impl<'a> KeyValue<'a> {
         self.view().tags
     }
 
-    /// Returns the sequence number of the mutation that wrote the cell; 0 if unknown.
+    /// Returns the cell's sequence number, from the mutation that wrote it; 0 if unknown.
     #[inline]
     pub fn sequence(self) -> u64 {
         self.sequence
@@ -108,7 +108,7 @@ impl<'a> KeyValue<'a> {
         self.bytes
     }
 
-    /// Returns the KeyValue without its tags, the form in a cell block without tags.
+    /// Returns the KeyValue without tags, the form in a cell block without tags.
     pub fn without_tags(self) -> &'a [u8] {
         &self.bytes[..8 + read_u32(self.bytes, 0) + read_u32(self.bytes, 4)]
     }

@@ -1,4 +1,4 @@
-//! The data model of rowhouse, and the order of cells.
+//! The rowhouse data model, and the cell order.
 //!
 //! Everything here is a plain value: no I/O, no clock, no threads. The store, the wire format and
 //! the schema share these types.

@@ -1,10 +1,10 @@
-//! Declarations of namespaces.
+//! Namespace declarations.
 
 use std::collections::BTreeMap;
 
 use crate::{Error, ErrorKind, Result, TableName};
 
-/// A namespace and its configuration.
+/// A namespace and the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespace {
     name: String,
@@ -16,7 +16,7 @@ impl Namespace {
     /// Creates a namespace without settings.
     ///
     /// # Errors
-    /// `InvalidRequest` if the name violates HBase's rules: letters and digits of any script and
+    /// `InvalidRequest` if the name violates HBase's rules: letters and digits in any script and
     /// `_`, not empty, not `zookeeper`.
     pub fn new(name: &str) -> Result<Self> {
         check_namespace(name)?;
@@ -28,7 +28,7 @@ impl Namespace {
         &self.name
     }
 
-    /// Returns whether HBase creates the namespace itself; such a namespace cannot be dropped.
+    /// Returns true if HBase creates the namespace itself; such a namespace cannot be dropped.
     pub fn is_reserved(&self) -> bool {
         [TableName::DEFAULT_NAMESPACE, TableName::SYSTEM_NAMESPACE].contains(&&*self.name)
     }
@@ -68,7 +68,7 @@ impl Namespace {
         })
     }
 
-    /// Checks that a store can keep this namespace as declared.
+    /// Checks that a store can hold this namespace as declared.
     ///
     /// # Errors
     /// As [`Namespace::tables_max`]; `Unsupported` for other quotas, which would silently have no
@@ -92,7 +92,7 @@ impl Namespace {
 const TABLES_MAX: &str = "hbase.namespace.quota.maxtables";
 const REGIONS_MAX: &str = "hbase.namespace.quota.maxregions";
 
-/// Checks the name of a namespace, alone or as the prefix of a table name.
+/// Checks a namespace name, alone or as a table name's prefix.
 pub(crate) fn check_namespace(name: &str) -> Result<()> {
     let refused =
         |what: String| Err(Error::invalid(format!("illegal namespace: {what}, name={name}")));

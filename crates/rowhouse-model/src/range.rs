@@ -1,4 +1,4 @@
-//! A half-open range of rows.
+//! A half-open row range.
 
 use bytes::Bytes;
 
@@ -8,14 +8,14 @@ use crate::{compare_bytes, escape};
 /// row, an empty `stop` after the last.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct RowRange {
-    /// The first row of the range.
+    /// The first row in the range.
     pub start: Bytes,
     /// The first row after the range; empty for no end.
     pub stop: Bytes,
 }
 
 impl RowRange {
-    /// Creates a range of every row.
+    /// Creates a range over every row.
     pub fn all() -> Self {
         Self::default()
     }
@@ -25,17 +25,17 @@ impl RowRange {
         Self { start: start.into(), stop: stop.into() }
     }
 
-    /// Creates a range of the single row `row`.
+    /// Creates a range over the single row `row`.
     pub fn row(row: &[u8]) -> Self {
         Self { start: Bytes::copy_from_slice(row), stop: after(row) }
     }
 
-    /// Creates a range of all rows that begin with `prefix`.
+    /// Creates a range over all rows that begin with `prefix`.
     pub fn prefix(prefix: &[u8]) -> Self {
         Self { start: Bytes::copy_from_slice(prefix), stop: successor(prefix) }
     }
 
-    /// Returns whether one of these ranges, which are in order and do not overlap, contains `row`.
+    /// Returns true if a range among these, which are in order and do not overlap, contains `row`.
     ///
     /// ```
     /// use rowhouse_model::RowRange;
@@ -48,13 +48,13 @@ impl RowRange {
         begun.checked_sub(1).is_some_and(|at| ranges[at].contains(row))
     }
 
-    /// Returns whether `row` is in the range.
+    /// Returns true if `row` is in the range.
     pub fn contains(&self, row: &[u8]) -> bool {
         compare_bytes(&self.start, row).is_le()
             && (self.stop.is_empty() || compare_bytes(row, &self.stop).is_lt())
     }
 
-    /// Returns whether the range cannot contain a row.
+    /// Returns true if the range cannot contain a row.
     pub fn is_empty(&self) -> bool {
         !self.stop.is_empty() && self.start >= self.stop
     }
@@ -67,7 +67,7 @@ impl RowRange {
         within.then_some(prefix)
     }
 
-    /// Returns the intersection of two ranges.
+    /// Returns the intersection between two ranges.
     pub fn intersect(&self, other: &Self) -> Self {
         let start = self.start.clone().max(other.start.clone());
         let stop = match (self.stop.is_empty(), other.stop.is_empty()) {
@@ -78,7 +78,7 @@ impl RowRange {
         Self { start, stop }
     }
 
-    /// Returns whether the two ranges can have a row in common.
+    /// Returns true if the two ranges can have a row in common.
     pub fn overlaps(&self, other: &Self) -> bool {
         !self.intersect(other).is_empty()
     }

@@ -7,31 +7,31 @@ use md5::{Digest, Md5};
 
 use crate::{Error, Result, RowRange, TableName, escape};
 
-/// The encoded name of the only region of `hbase:meta`.
+/// The encoded name for the only region in `hbase:meta`.
 pub const META_ENCODED_NAME: &str = "1588230740";
 
 /// A contiguous run of a table's rows, served and stored together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegionInfo {
-    /// Table of the region.
+    /// The region's table.
     pub table: TableName,
-    /// Rows of the region.
+    /// The region's rows.
     pub range: RowRange,
-    /// Creation time in milliseconds; part of the region's name.
+    /// Creation time in milliseconds; belongs to the region's name.
     pub id: u64,
-    /// Whether its table is disabled or the region has been split.
+    /// Whether the table is disabled or the region has been split.
     pub offline: bool,
     /// Whether daughter regions have replaced it.
     pub split: bool,
 }
 
 impl RegionInfo {
-    /// Creates a region of `table` over `range`; `id` is its creation time in milliseconds.
+    /// Creates a region in `table` over `range`; `id` is the creation time in milliseconds.
     pub fn new(table: TableName, range: RowRange, id: u64) -> Self {
         Self { table, range, id, offline: false, split: false }
     }
 
-    /// Returns the only region of `hbase:meta`.
+    /// Returns the only region in `hbase:meta`.
     pub fn meta() -> Self {
         Self::new(TableName::meta(), RowRange::all(), 1)
     }
@@ -42,7 +42,7 @@ impl RegionInfo {
         prefix.extend_from_slice(&self.range.start);
         prefix.extend_from_slice(format!(",{}", self.id).as_bytes());
         if self.table == TableName::meta() {
-            // The name of `hbase:meta`'s region predates the scheme below: it has no hash, and its
+            // The name of `hbase:meta`'s region predates the scheme below: it has no hash, and the
             // encoded name is fixed.
             return RegionName { full: prefix.into(), encoded: META_ENCODED_NAME.into() };
         }
@@ -53,7 +53,7 @@ impl RegionInfo {
     }
 }
 
-/// The two names of a region: `table,start,id.md5.` and the MD5 hex digits inside it.
+/// A region's two names: `table,start,id.md5.` and the MD5 hex digits inside it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RegionName {
     /// The full name, as bytes because start keys are bytes. It is the region's row in
@@ -75,7 +75,7 @@ impl fmt::Debug for RegionName {
     }
 }
 
-/// One incarnation of a region server: its address and its start time.
+/// One incarnation of a region server: the address and the start time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ServerName {
     /// Host name or address that clients connect to.

@@ -1,4 +1,4 @@
-//! Switches that apply to all tables of a store or cluster.
+//! Switches that apply to all tables in a store or cluster.
 
 /// A switch for region changes. It is on by default and survives restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum RegionSwitch {
     Merge,
 }
 
-/// A switch of HBase's master that a store keeps for its server. It is on by default, survives
+/// A switch from HBase's master that a store retains for the server. It is on by default, survives
 /// restarts, and has no effect on the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MasterSwitch {

@@ -1,6 +1,6 @@
 //! HBase's table sanity checks, which reject declarations that HBase could store.
-//! `hbase.table.sanity.checks` = false, as an attribute or in the configuration, disables most of
-//! them for a table.
+//! `hbase.table.sanity.checks` = false, as an attribute or in the configuration, disables most
+//! checks for a table.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,26 @@ use crate::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
 
 /// The setting that disables the checks.
 const SWITCH: &str = "hbase.table.sanity.checks";
-/// The end of error messages for checks that the setting disables.
+/// Ends error messages for checks that the setting disables.
 const BYPASS_HINT: &str = "Set hbase.table.sanity.checks to false at conf or table descriptor if you want to bypass sanity checks";
 
 const FIFO: &str = "org.apache.hadoop.hbase.regionserver.compactions.FIFOCompactionPolicy";
 const POLICY_CLASS: &str = "hbase.hstore.defaultengine.compactionpolicy.class";
 const BLOCKING_FILES: &str = "hbase.hstore.blockingStoreFiles";
-/// HBase's default of `hbase.hstore.blockingStoreFiles`.
+/// HBase's default for `hbase.hstore.blockingStoreFiles`.
 const BLOCKING_FILES_DEFAULT: i32 = 16;
-/// Least value of that setting with a FIFO policy, which compacts nothing and so accumulates files.
+/// Least value for that setting with a FIFO policy, which compacts nothing and so accumulates
+/// files.
 const BLOCKING_FILES_OF_FIFO_MIN: i32 = 1000;
 
 const TIERING: &str = "hbase.hstore.datatiering.type";
 const ENGINE_CLASS: &str = "hbase.hstore.engine.class";
 const DATE_TIERED: &str = "org.apache.hadoop.hbase.regionserver.DateTieredStoreEngine";
 
-/// Valid values of a family's in-memory compaction.
+/// Valid values for a family's in-memory compaction.
 const IN_MEMORY_COMPACTIONS: [&str; 4] = ["NONE", "BASIC", "EAGER", "ADAPTIVE"];
 
-/// A size setting of a table with a minimum.
+/// A table's size setting with a minimum.
 struct Size {
     attribute: &'static str,
     /// The equivalent configuration setting.
@@ -135,7 +136,7 @@ impl TableDescriptor {
         )))
     }
 
-    /// Returns a value of the table that the family may override.
+    /// Returns a table value that the family may override.
     fn family_or_table_value(&self, family: &FamilyDescriptor, name: &str) -> Option<String> {
         value_in(&family.attributes, &family.configuration, name).or_else(|| self.value(name))
     }
@@ -187,7 +188,7 @@ mod tests {
         TableDescriptor::new(TableName::parse("t").unwrap()).family(family)
     }
 
-    /// Checks that the error message of `table` begins with `refusal`.
+    /// Checks that the error message for `table` begins with `refusal`.
     fn check(table: &TableDescriptor, refusal: &str) {
         let error = table.check().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);

@@ -1,10 +1,10 @@
-//! Searches of a full-text index: what is asked, and what is found.
+//! Searches in a full-text index: what is requested, and what is found.
 
 use bytes::Bytes;
 
 use crate::{Get, Row};
 
-/// A query with `matches`, in the language of row-key templates.
+/// A query with `matches`, in the row-key template language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchText {
     /// The query. Times without a zone are UTC.
@@ -13,24 +13,24 @@ pub struct SearchText {
     pub index: Option<String>,
 }
 
-/// An order of the rows of a search, and the place in it after which rows are read.
+/// An order for a search's rows, and the place in it after which rows are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchPlace {
-    /// In the order of the keys.
+    /// In key order.
     Key {
         /// After this row; `None` for the start.
         after: Option<Bytes>,
     },
     /// By the score, the highest first.
     Score {
-        /// The view that the pages before kept; `None` for a new one.
+        /// The view that the pages before retained; `None` for a new one.
         view: Option<u64>,
         /// After so many rows.
         skip: u64,
     },
-    /// In the order of a field. Rows without a value come last.
+    /// Ordered by a field. Rows without a value come last.
     Field {
-        /// The name of the field.
+        /// The field name.
         field: String,
         /// After this row; `None` for the start.
         after: Option<ValueRow>,
@@ -40,46 +40,46 @@ pub enum SearchPlace {
 /// A row and the value by which it is ordered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ValueRow {
-    /// The value: the text of a `keyword`, or the order-preserving encoding of a value. `None` if
-    /// the row has none, or one that is too long for the index.
+    /// The value: the text for a `keyword`, or a value's order-preserving encoding. `None` if the
+    /// row has none, or one that is too long for the index.
     pub value: Option<Bytes>,
-    /// The key of the row.
+    /// The row key.
     pub row: Bytes,
 }
 
-/// The key of a row that a search found.
+/// The key for a row that a search found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FoundKey {
     /// The key.
     pub row: Bytes,
-    /// Its BM25 score, in the order of the scores.
+    /// The BM25 score, in score order.
     pub score: Option<f32>,
-    /// The value by which it is ordered, in the order of a field; `None` also if it has none.
+    /// The value by which it is ordered, if ordered by a field; `None` also if it has none.
     pub value: Option<Bytes>,
 }
 
-/// A request for rows of a search.
+/// A request for a search's rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchRequest {
     /// The query.
     pub text: SearchText,
     /// Where to read from.
     pub place: SearchPlace,
-    /// Whether the order is reversed. That of scores cannot be.
+    /// Whether the order is reversed. The score order cannot be.
     pub reversed: bool,
     /// The most rows to return.
     pub rows: u32,
-    /// The columns and versions of each row; its row and all else have no effect. `None` for keys
-    /// only.
+    /// The columns and versions for each row; the row in it and all else have no effect. `None` for
+    /// keys only.
     pub cells: Option<Get>,
     /// Whether the caller reads on to the end, so that the view by score can end there.
     pub ends_view: bool,
 }
 
-/// The rows of a search that a server returns.
+/// The rows that a server returns for a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FoundRows {
-    /// The rows in order, each with its cells. A row that has none of the columns is empty.
+    /// The rows in order, each with the cells. A row that has no such column is empty.
     pub rows: Vec<(FoundKey, Row)>,
     /// Whether no rows follow.
     pub is_end: bool,
@@ -89,12 +89,12 @@ pub struct FoundRows {
     pub long_words: u64,
 }
 
-/// A value of a field, and how many of the rows of a search have it.
+/// A field value, and how many rows in a search have it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FacetCount {
-    /// The value: the text of a `keyword`, or the order-preserving encoding of a value.
+    /// The value: the text for a `keyword`, or a value's order-preserving encoding.
     pub value: Bytes,
-    /// The number of rows.
+    /// The row count.
     pub rows: u64,
 }
 

@@ -1,22 +1,22 @@
-//! Snapshots: the named content of a table at a point in time.
+//! Snapshots: a table's named content at a point in time.
 
 use std::time::Duration;
 
 use crate::{Error, Result, TableName, Timestamp};
 
-/// Metadata of a snapshot.
+/// Snapshot metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     name: String,
-    /// The table it was taken of, which may no longer exist.
+    /// The table it was taken from, which may no longer exist.
     pub table: TableName,
-    /// Whether it includes the content of the memstores.
+    /// Whether it includes what the memstores contain.
     pub kind: SnapshotKind,
     /// Time at which it was taken.
     pub created: Timestamp,
     /// Time to live after creation, in whole seconds; `None` for no limit.
     pub ttl: Option<Duration>,
-    /// MAX_FILESIZE in bytes of tables created from it, if the original table declared none.
+    /// MAX_FILESIZE in bytes for tables created from it, if the original table declared none.
     pub region_bytes_max: Option<u64>,
 }
 
@@ -26,18 +26,18 @@ pub enum SnapshotKind {
     /// All acknowledged writes, at one point in time across all regions.
     #[default]
     Flush,
-    /// Only the content of files, without the memstores: HBase's `SKIPFLUSH`.
+    /// Only what files contain, without the memstores: HBase's `SKIPFLUSH`.
     SkipFlush,
-    /// The whole content of a disabled table.
+    /// A disabled table's whole content.
     Disabled,
 }
 
 impl Snapshot {
-    /// Creates a snapshot of `table` without a TTL; its creation time is not set yet.
+    /// Creates a snapshot of `table` without a TTL; the creation time is not set yet.
     ///
     /// # Errors
     /// `InvalidRequest` for a system table, or if the name violates HBase's rules: letters and
-    /// digits of any script, `_`, `-` and `.`, of which the last two may not come first.
+    /// digits in any script, `_`, `-` and `.`, where the last two may not come first.
     pub fn new(name: &str, table: TableName) -> Result<Self> {
         check_snapshot_name(name)?;
         if table.is_system() {
@@ -54,7 +54,7 @@ impl Snapshot {
         &self.name
     }
 
-    /// Returns whether the TTL has passed at `now_millis`.
+    /// Returns true if the TTL has passed at `now_millis`.
     pub fn is_expired(&self, now_millis: i64) -> bool {
         self.ttl.is_some_and(|ttl| {
             let ttl = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
@@ -63,7 +63,7 @@ impl Snapshot {
     }
 }
 
-/// Checks the name of a snapshot.
+/// Checks a snapshot name.
 ///
 /// # Errors
 /// As [`Snapshot::new`].

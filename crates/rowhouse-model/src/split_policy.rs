@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::split_restriction::{delimiter, first_bytes, prefix_before, prefix_length};
 use crate::{Error, Result, TableDescriptor, escape};
 
-/// The Java package of HBase's policy classes.
+/// The Java package with HBase's policy classes.
 const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.";
 /// The setting that can name the policy, besides the attribute.
 const CONFIGURATION: &str = "hbase.regionserver.region.split.policy";
@@ -20,10 +20,10 @@ pub enum SplitPolicy {
     Disabled,
     /// Regions are split at the size that the table or store declares.
     ConstantSize,
-    /// Regions are split earlier while the table has few of them: at the initial size times the
-    /// cube of their number.
+    /// Regions are split earlier while the table has few regions: at the initial size times the
+    /// cubed region count.
     IncreasingToUpperBound,
-    /// The only region of a table is split earlier, at the initial size. HBase's default.
+    /// A table's only region is split earlier, at the initial size. HBase's default.
     #[default]
     Stepping,
     /// As `IncreasingToUpperBound`, but never between rows that share a prefix of this many bytes.
@@ -62,7 +62,7 @@ impl SplitPolicy {
         }
     }
 
-    /// Returns the split row for a region with `row` in its middle: a prefix of `row` that keeps
+    /// Returns the split row for a region with `row` in the middle: a prefix of `row` that keeps
     /// related rows together.
     #[must_use]
     pub fn split_row(&self, row: &Bytes) -> Bytes {

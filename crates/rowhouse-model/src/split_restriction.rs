@@ -17,12 +17,12 @@ pub enum SplitRestriction {
     None,
     /// Never splits between rows that share a prefix of this many bytes.
     KeyPrefix(usize),
-    /// Never splits between rows that are equal up to the first occurrence of this delimiter.
+    /// Never splits between rows that are equal up to where this delimiter first occurs.
     DelimitedKeyPrefix(Bytes),
 }
 
 impl SplitRestriction {
-    /// Returns the restriction that a table declares, as an attribute or in its configuration.
+    /// Returns the restriction that a table declares, as an attribute or in the configuration.
     ///
     /// # Errors
     /// `Unsupported` for another kind; `InvalidRequest` for a prefix restriction without length or
@@ -51,18 +51,18 @@ impl SplitRestriction {
     }
 }
 
-/// Returns the first `len` bytes of a row, or all of a shorter row.
+/// Returns a row's first `len` bytes, or a whole shorter row.
 pub(crate) fn first_bytes(row: &Bytes, len: usize) -> Bytes {
     row.slice(..len.min(row.len()))
 }
 
-/// Returns the part of a row before the first `delimiter`; all of a row without one.
+/// Returns the row part before the first `delimiter`; the whole row without one.
 pub(crate) fn prefix_before(row: &Bytes, delimiter: &[u8]) -> Bytes {
     let found = row.windows(delimiter.len()).position(|part| part == delimiter);
     row.slice(..found.unwrap_or(row.len()))
 }
 
-/// Returns the prefix length that a table declares under the first of these names that is set.
+/// Returns the prefix length that a table declares under the first name in the list that is set.
 pub(crate) fn prefix_length(table: &TableDescriptor, names: &[&str]) -> Result<usize> {
     let declared = names.iter().find_map(|name| table.value(name)).unwrap_or_default();
     declared.parse().ok().filter(|len| *len > 0).ok_or_else(|| {

@@ -4,9 +4,9 @@ use std::fmt::{self, Display, Write};
 
 use crate::escape::escape_xml;
 
-/// A drawing in SVG, in the colors of a light page, a dark page and of print.
+/// A drawing in SVG, in colors for a light page, a dark page and for print.
 ///
-/// Lengths are in units of the view box, from its top left corner.
+/// Lengths are in view box units, from the box's top left corner.
 ///
 /// ```
 /// use rowhouse_model::{Svg, SvgStyle};
@@ -24,11 +24,10 @@ pub struct Svg {
     body: String,
 }
 
-/// The style of a drawing: rules of CSS for the classes of its elements. Texts and the page have
-/// rules already.
+/// A drawing's style: CSS rules for the element classes. Texts and the page have rules already.
 #[derive(Clone, Copy, Debug)]
 pub struct SvgStyle<'a> {
-    /// The size of texts without a rule.
+    /// The font size for texts without a rule.
     pub font_size: u8,
     /// The rules.
     pub rules: &'a str,
@@ -50,7 +49,8 @@ impl Svg {
         Self::default()
     }
 
-    /// Adds a text whose base line begins here. `attributes` are further attributes of the element.
+    /// Adds a text whose base line begins here. `attributes` are further attributes for the
+    /// element.
     pub fn text(&mut self, (x, y): (f64, f64), attributes: &str, text: &str) {
         let blank = if attributes.is_empty() { "" } else { " " };
         let (x, y, text) = (Rounded(x), Rounded(y), escape_xml(text));
@@ -72,7 +72,7 @@ impl Svg {
         let _ = writeln!(self.body, "{element}");
     }
 
-    /// Returns the drawing as the text of a file.
+    /// Returns the drawing as file text.
     pub fn finish(self, (width, height): (f64, f64), style: &SvgStyle<'_>) -> String {
         let (width, height) = (Rounded(width), Rounded(height));
         let SvgStyle { font_size, rules, dark, print } = style;
@@ -100,7 +100,7 @@ impl Display for Rounded {
     }
 }
 
-/// Returns the text, cut to this many characters, the last of which is then an ellipsis.
+/// Returns the text, cut to this many characters, where the last one is then an ellipsis.
 ///
 /// ```
 /// assert_eq!(rowhouse_model::clipped("123456", 6), "123456");

@@ -1,7 +1,7 @@
-//! Declarations of tables.
+//! Table declarations.
 //!
-//! A descriptor of a table or family keeps every attribute byte for byte, whether or not rowhouse
-//! acts on it, because an HBase client must get back its declaration. The typed accessors read
+//! A table or family descriptor retains every attribute byte for byte, whether or not rowhouse acts
+//! on it, because an HBase client must get back the same declaration. The typed accessors read
 //! those attributes; [`TableDescriptor::check`] rejects attributes that would silently have no
 //! effect.
 
@@ -34,14 +34,14 @@ pub enum TableState {
     Disabled,
 }
 
-/// The declaration of a table.
+/// A table declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableDescriptor {
     name: TableName,
     families: Vec<FamilyDescriptor>,
-    /// Metadata values of the table, as given (HBase's METADATA and the upper-case attributes).
+    /// The table's metadata values, as given (HBase's METADATA and the upper-case attributes).
     pub attributes: BTreeMap<Bytes, Bytes>,
-    /// Configuration of the table, as given.
+    /// The table's configuration, as given.
     pub configuration: BTreeMap<String, String>,
 }
 
@@ -124,8 +124,8 @@ impl TableDescriptor {
         self.word("COMPACTION_ENABLED").as_deref() != Some("FALSE")
     }
 
-    /// Returns MAX_FILESIZE: the target maximum size of a region in bytes; `None` unless a number
-    /// above 0 is declared.
+    /// Returns MAX_FILESIZE: the target maximum region size in bytes; `None` unless a number above
+    /// 0 is declared.
     pub fn region_bytes_max(&self) -> Option<u64> {
         self.word("MAX_FILESIZE")?.trim().parse().ok().filter(|bytes| *bytes > 0)
     }
@@ -162,7 +162,7 @@ impl TableDescriptor {
         SplitRestriction::of(self)
     }
 
-    /// Returns the split row of a region with the row `middle` in its middle, for automatic and
+    /// Returns the split row for a region with the row `middle` in the middle, for automatic and
     /// requested splits. Rows that the policy or restriction keeps together stay together. Empty if
     /// no row precedes them.
     ///
@@ -172,9 +172,9 @@ impl TableDescriptor {
         Ok(self.split_restriction()?.split_row(&self.split_policy()?.split_row(middle)))
     }
 
-    /// Returns `hbase.server.keyvalue.maxsize`: the most bytes of a cell in a put, or of a cell
-    /// that an increment or append produces. 0 and less mean no limit; `None` if the table does not
-    /// declare it.
+    /// Returns `hbase.server.keyvalue.maxsize`: the most bytes that a cell in a put may have, or a
+    /// cell that an increment or append produces. 0 and less mean no limit; `None` if the table
+    /// does not declare it.
     ///
     /// # Errors
     /// `InvalidRequest` if the value is not a number.
@@ -205,12 +205,12 @@ impl TableDescriptor {
         self
     }
 
-    /// Checks that a store can keep this table as declared.
+    /// Checks that a store can hold this table as declared.
     ///
     /// # Errors
     /// `InvalidRequest` for a table without families; `Unsupported` for coprocessors other than
     /// HBase's aggregation and multi-row mutation, and for attributes that would silently have no
-    /// effect; all errors of [`TableDescriptor::split_policy`],
+    /// effect; all errors as for [`TableDescriptor::split_policy`],
     /// [`TableDescriptor::split_restriction`], [`FamilyDescriptor::check`] and HBase's sanity
     /// checks.
     pub fn check(&self) -> Result<()> {

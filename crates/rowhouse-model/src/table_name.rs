@@ -5,7 +5,7 @@ use std::fmt;
 use crate::namespace::check_namespace;
 use crate::{Error, Result};
 
-/// The name of a table: `qualifier` in the default namespace, `namespace:qualifier` elsewhere.
+/// A table name: `qualifier` in the default namespace, `namespace:qualifier` elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TableName {
     namespace: String,
@@ -13,15 +13,15 @@ pub struct TableName {
 }
 
 impl TableName {
-    /// The namespace of table names without one.
+    /// The namespace for table names without one.
     pub const DEFAULT_NAMESPACE: &str = "default";
-    /// The namespace of HBase's own tables.
+    /// The namespace for HBase's own tables.
     pub const SYSTEM_NAMESPACE: &str = "hbase";
 
     /// Parses `qualifier` or `namespace:qualifier`.
     ///
     /// # Errors
-    /// `InvalidRequest` if the name violates HBase's rules: letters and digits of any script and
+    /// `InvalidRequest` if the name violates HBase's rules: letters and digits in any script and
     /// `_` in both parts, `-` and `.` also in the qualifier but not first, neither part empty or
     /// `zookeeper`.
     pub fn parse(text: &str) -> Result<Self> {
@@ -31,7 +31,7 @@ impl TableName {
         }
     }
 
-    /// Creates a name from its parts; errors as [`TableName::parse`].
+    /// Creates a name from the parts; errors as [`TableName::parse`].
     pub fn new(namespace: &str, qualifier: &str) -> Result<Self> {
         check_namespace(namespace)?;
         let refused = |what: String| {
@@ -52,12 +52,12 @@ impl TableName {
         Ok(Self { namespace: namespace.to_owned(), qualifier: qualifier.to_owned() })
     }
 
-    /// Returns `hbase:meta`, the table of all regions.
+    /// Returns `hbase:meta`, the table with all regions.
     pub fn meta() -> Self {
         Self::system("meta")
     }
 
-    /// Returns `hbase:namespace`, the table of all namespaces.
+    /// Returns `hbase:namespace`, the table with all namespaces.
     pub fn namespace_table() -> Self {
         Self::system("namespace")
     }
@@ -71,12 +71,12 @@ impl TableName {
         &self.namespace
     }
 
-    /// Returns the name within its namespace.
+    /// Returns the name within the namespace.
     pub fn qualifier(&self) -> &str {
         &self.qualifier
     }
 
-    /// Returns whether the table is one of HBase's own.
+    /// Returns true if the table is a system table in HBase.
     pub fn is_system(&self) -> bool {
         self.namespace == Self::SYSTEM_NAMESPACE
     }

@@ -1,11 +1,11 @@
-//! HBase's tags: metadata that a cell carries besides its value (`docs/formats/key-value.md`).
+//! HBase's tags: metadata that a cell carries besides the value (`docs/formats/key-value.md`).
 
 use crate::{Error, Result};
 
-/// HBase's number of the tag for a cell's own TTL: eight bytes, big-endian, in milliseconds.
+/// HBase's number for the tag with a cell's own TTL: eight bytes, big-endian, in milliseconds.
 pub const TTL_TAG: u8 = 8;
 
-/// Length in bytes of a tag's length field, which counts the type byte and the tag's bytes.
+/// How many bytes a tag's length field has, which counts the type byte and the tag's bytes.
 const LEN_LEN: usize = 2;
 
 /// An iterator over a cell's tags. It ends at bytes that are not a whole tag.
@@ -18,7 +18,7 @@ impl<'a> Tags<'a> {
         Self(bytes)
     }
 
-    /// Splits off the first tag, with its length and type.
+    /// Splits off the first tag, with the length and type.
     fn split(&self) -> Option<(&'a [u8], &'a [u8])> {
         let len = u16::from_be_bytes(*self.0.first_chunk()?) as usize;
         (len > 0).then(|| self.0.split_at_checked(LEN_LEN + len)).flatten()
@@ -26,7 +26,7 @@ impl<'a> Tags<'a> {
 }
 
 impl<'a> Iterator for Tags<'a> {
-    /// Type and bytes of a tag.
+    /// A tag's type and bytes.
     type Item = (u8, &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -36,10 +36,10 @@ impl<'a> Iterator for Tags<'a> {
     }
 }
 
-/// Checks that `bytes` consists of whole tags.
+/// Checks that `bytes` has whole tags only.
 ///
 /// # Errors
-/// `InvalidRequest`, naming the offset of the first malformed tag.
+/// `InvalidRequest`, naming the first malformed tag's offset.
 pub fn check_tags(bytes: &[u8]) -> Result<()> {
     let mut tags = Tags::new(bytes);
     while tags.next().is_some() {}

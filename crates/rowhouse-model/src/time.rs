@@ -13,7 +13,7 @@ impl Timestamp {
     /// The least timestamp.
     pub const MIN: Self = Self(0);
 
-    /// `Long.MAX_VALUE`. In a request it means the server's current time; in a delete of one
+    /// `Long.MAX_VALUE`. In a request it means the server's current time; in a delete for one
     /// version, the newest version.
     pub const LATEST: Self = Self(i64::MAX);
 
@@ -30,7 +30,7 @@ impl Timestamp {
         self.0
     }
 
-    /// Returns whether this is [`Timestamp::LATEST`].
+    /// Returns true if this is [`Timestamp::LATEST`].
     pub fn is_latest(self) -> bool {
         self == Self::LATEST
     }

@@ -1,4 +1,4 @@
-//! Measures the cost of merging buckets: the same rows in the same order, with and without 16
+//! Measures what merging buckets costs: the same rows in the same order, with and without 16
 //! buckets.
 //!
 //! `cargo bench -p rowhouse --bench buckets`
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rowhouse::query::Predicate;
 use rowhouse::{Database, Mutation, Result, RowRange, Scan, Table, TableSpec};
 
-/// All rows fit in one memstore, so each table has one file and the merge of files is not measured.
+/// All rows fit in one memstore, so each table has one file and merging files is not measured.
 const USERS: u32 = 15_000;
 const ROWS_A_USER: u32 = 10;
 const ROUNDS: usize = 15;
@@ -49,10 +49,10 @@ async fn main() -> Result<()> {
     database.close().await
 }
 
-/// The time of one pass.
+/// How long one pass takes.
 struct Took {
     wall: Duration,
-    /// CPU time of all threads, including those that read ahead.
+    /// CPU time for all threads, including threads that read ahead.
     cpu: Duration,
 }
 
@@ -70,8 +70,8 @@ fn median(turns: &[Took], of: impl Fn(&Took) -> Duration) -> Duration {
     all[all.len() / 2]
 }
 
-/// Returns the CPU time used by the threads of this process on Linux, and zero on other systems.
-/// Threads that have ended are not counted; the threads that read ahead live longer than one pass.
+/// Returns the CPU time used by this process's threads on Linux, and zero on other systems. Threads
+/// that have ended are not counted; the threads that read ahead live longer than one pass.
 fn cpu_time() -> Duration {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Duration::ZERO };
     let used = |thread: std::fs::DirEntry| -> Option<u64> {

@@ -60,7 +60,7 @@ fn hashes() -> Result<()> {
     Ok(())
 }
 
-/// Decodes a windows-1252 byte. In 80 to 9F, where it differs from Unicode, only the bytes of the
+/// Decodes a windows-1252 byte. In 80 to 9F, where it differs from Unicode, only the bytes in the
 /// hash above are mapped.
 fn windows_1252(byte: u8) -> char {
     match byte {

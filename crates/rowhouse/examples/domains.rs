@@ -1,5 +1,5 @@
-//! How do you find the pages of a domain and all its subdomains, and no others? Hosts are stored
-//! with their labels reversed and compared label by label.
+//! How do you find the pages for a domain and all subdomains, and no others? Hosts are stored with
+//! their labels reversed and compared label by label.
 
 use rowhouse::{Result, RowRange, Scan, TableSpec};
 
@@ -32,7 +32,7 @@ pub(crate) async fn main() -> Result<()> {
     }
     assert_eq!(names, ["example.com", "mail.example.com", "www.example.com", "a.www.example.com"]);
 
-    // A scan of the plain prefix ignores label boundaries: it also returns example-two.com.
+    // A scan over the plain prefix ignores label boundaries: it also returns example-two.com.
     let prefix = Scan::new(RowRange::prefix(b"com.example"));
     let rows = hosts.scan(prefix).await?.collect().await?;
     println!("the prefix com.example finds {} hosts:", rows.len());

@@ -1,6 +1,6 @@
-//! Which key suits which query? Real flights of three days (or of the file `FLIGHTS_CSV`,
-//! downloaded by `compat/flights.sh`) under four keys: the rows that each reads and returns, its
-//! bytes, and the share of an hour's writes that go to one region.
+//! Which key suits which query? Real flights on three days (or from the file `FLIGHTS_CSV`,
+//! downloaded by `compat/flights.sh`) under four keys: the rows that each reads and returns, the
+//! key bytes, and the share of an hour's writes that go to one region.
 
 #[path = "flights/csv.rs"]
 pub(crate) mod csv;
@@ -13,7 +13,7 @@ use flight::Flight;
 use rowhouse::key::KeySchema;
 use rowhouse::{Result, Scan, Table, TableSpec};
 
-/// Each ends in fields that make it unique: a carrier has only one flight of a number at a time.
+/// Each ends in fields that make it unique: a carrier has only one flight with a number at a time.
 const KEYS: [(&str, &str); 4] = [
     ("by_time", "[at seconds 4][carrier text 2][number u16]"),
     ("by_flight", "[carrier text 2][number u16][at seconds 4]"),
@@ -44,7 +44,7 @@ pub(crate) async fn main() -> Result<()> {
     Ok(())
 }
 
-/// Returns the cost of each query under each key, and of each key itself, as lines of a table.
+/// Returns what each query costs under each key, and what each key itself costs, as table lines.
 pub(crate) async fn costs(flights: &[Flight]) -> Result<Vec<String>> {
     let dir = tempfile::tempdir().expect("the temporary directory can be written");
     let database = rowhouse::open(dir.path().to_string_lossy()).await?;

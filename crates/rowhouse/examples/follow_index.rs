@@ -1,5 +1,5 @@
-//! How do the users that a user follows and the fans of a user stay in step? One table, and an
-//! index under the other key: compare the two tables of `follow_lists`.
+//! How do the users that a user follows and a user's fans stay in step? One table, and an index
+//! under the other key: compare the two tables in `follow_lists`.
 
 use rowhouse::{Delete, Result, Table, TableSpec};
 

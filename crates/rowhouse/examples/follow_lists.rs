@@ -20,7 +20,7 @@ pub(crate) async fn main() -> Result<()> {
     by_hand.follows.delete(Delete::new(by_hand.follow_key("carol", "dave")?)?).await?;
     by_hand.fans.delete(Delete::new(by_hand.fan_key("carol", "dave")?)?).await?;
     by_hand.fans.put(by_hand.fan_put("carol", "dave")?).await?;
-    // And a process that ends between its two writes.
+    // And a process that ends between the two writes.
     by_hand.follows.put(by_hand.follow_put("bob", "carol")?).await?;
     let found = by_hand.out_of_step().await?;
     println!("by hand, out of step: {found:?}");
@@ -48,7 +48,7 @@ pub(crate) async fn main() -> Result<()> {
     database.close().await
 }
 
-/// The users that a user follows, and a user's fans: each is one range of rows.
+/// The users that a user follows, and a user's fans: each is one row range.
 #[derive(Clone)]
 struct Lists {
     follows: Table,
@@ -121,7 +121,7 @@ impl Lists {
     }
 }
 
-/// Returns the two fields of each key.
+/// Returns the two fields in each key.
 async fn pairs(table: &Table, second: &str) -> Result<BTreeSet<(String, String)>> {
     let mut pairs = BTreeSet::new();
     for user in USERS {

@@ -1,6 +1,6 @@
-//! Find the followers of X, and check whether A follows B. A wide table has one row per user and
-//! one column per follower; a tall table has one row per pair, with a key of two hashes of four
-//! bytes each, in hexadecimal.
+//! Find X's followers, and check whether A follows B. A wide table has one row per user and one
+//! column per follower; a tall table has one row per pair, with a key made from two four-byte
+//! hashes, in hexadecimal.
 
 use rowhouse::{Get, Put, Result, Table, TableSpec};
 
@@ -57,7 +57,7 @@ fn wide_key(wide: &Table, followed: &str) -> Result<rowhouse::Bytes> {
     wide.key(&[("followed", followed.into())])
 }
 
-/// Returns the key of a pair: sixteen bytes for names of any length.
+/// Returns a pair's key: sixteen bytes for names of any length.
 fn pair(tall: &Table, follower: &str, followed: &str) -> Result<rowhouse::Bytes> {
     tall.key(&[("followed", followed.into()), ("follower", follower.into())])
 }

@@ -1,5 +1,5 @@
-//! What does it cost to count the reads of a hot article: with an increment for each read, and with
-//! sums that are written every 100 ms?
+//! What does it cost to count how often a hot article is read: with an increment for each read, and
+//! with sums that are written every 100 ms?
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
-//! How does an inbox lie in a table of terms, as the literature draws it, and is never wrong? A row
-//! for each user has a column for each term, and a version for each mail that has it: its timestamp
-//! is the number of the mail, its value the places of the term in it. An observer keeps it, in the
-//! same record of the log as the mail. A phrase is answered from one row.
+//! How is an inbox stored in a term table, as the literature draws it, and is never wrong? A row
+//! for each user has a column for each term, and a version for each mail that has it: the timestamp
+//! is the mail's number, the value the places where the term is in it. An observer maintains it, in
+//! the same log record as the mail. A phrase is answered from one row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use rowhouse::observer::{Additions, Observer, RowChange};
 use rowhouse::schema::FamilyDescriptor;
 use rowhouse::{Delete, Get, Put, Result, Row, Table, TableSpec, Timestamp};
 
-/// Keeps the table of terms of a table of mails.
+/// Maintains the term table for a mail table.
 struct Inbox {
     mails: Table,
     terms: Table,
@@ -51,8 +51,8 @@ impl Observer for Inbox {
 pub(crate) async fn main() -> Result<()> {
     let dir = tempfile::tempdir().expect("the temporary directory can be written");
     let database = rowhouse::open(dir.path().to_string_lossy()).await?;
-    // A mail that is written again has its number again: what was deleted at a timestamp can be put
-    // there again, and all mails are versions.
+    // A mail that is written again has the same number again: what was deleted at a timestamp can
+    // be put there again, and all mails are versions.
     let family = FamilyDescriptor::new("t")?.versions(u32::MAX >> 1);
     let family = family.attribute("NEW_VERSION_BEHAVIOR", "TRUE");
     let terms = TableSpec::new("terms").key("[user string]").family_with(family);
@@ -71,7 +71,7 @@ pub(crate) async fn main() -> Result<()> {
     write("eve", 1, "Which row key?").await?;
     assert_eq!(phrase(&terms, "bob", &["row", "key"]).await?, [3, 1]);
 
-    // A mail that changes or goes takes its terms along.
+    // A mail that changes or goes takes the terms along.
     write("bob", 1, "The key of the row comes first.").await?;
     let third = mails.key(&[("user", "bob".into()), ("nr", 3_u32.into())])?;
     mails.delete(Delete::new(third)?).await?;
@@ -120,7 +120,7 @@ pub(crate) async fn main() -> Result<()> {
     database.close().await
 }
 
-/// Returns the numbers of a user's mails with these words side by side, the newest first.
+/// Returns the numbers for a user's mails with these words side by side, the newest first.
 async fn phrase(terms: &Table, user: &str, words: &[&str]) -> Result<Vec<u32>> {
     let mut get = Get::new(terms.key(&[("user", user.into())])?)?.versions(u32::MAX >> 1);
     let distinct: BTreeSet<_> = words.iter().map(|word| word.to_lowercase()).collect();
@@ -128,7 +128,7 @@ async fn phrase(terms: &Table, user: &str, words: &[&str]) -> Result<Vec<u32>> {
         get = get.column("t", word.as_bytes().to_vec());
     }
     let inbox = terms.get(&get).await?;
-    // For each mail the places of the phrase, as far as it is read.
+    // For each mail the phrase places, as far as it is read.
     let mut found: Option<BTreeMap<i64, BTreeSet<u64>>> = None;
     for (nth, word) in words.iter().enumerate() {
         let word = word.to_lowercase();
@@ -153,7 +153,7 @@ async fn phrase(terms: &Table, user: &str, words: &[&str]) -> Result<Vec<u32>> {
     Ok(found.into_keys().rev().filter_map(|number| u32::try_from(number).ok()).collect())
 }
 
-/// Returns the places of each term of a mail: words in lower case.
+/// Returns the places for each term in a mail: words in lower case.
 fn places_of(mail: &Row) -> BTreeMap<String, Vec<u64>> {
     let body = mail.value("d", "b").unwrap_or_default();
     let text =

@@ -1,5 +1,5 @@
-//! How are mails found by their sender, and by words that their subject begins with? By the key,
-//! by an index that leads to the mails, and by one that holds what is asked for.
+//! How are mails found by their sender, and by words that their subject begins with? By the key, by
+//! an index that leads to the mails, and by one that holds what is requested.
 
 use rowhouse::query::Query;
 use rowhouse::{Result, TableSpec};
@@ -30,7 +30,7 @@ pub(crate) async fn main() -> Result<()> {
     assert_eq!((by_key.len(), &by_index), (20, &by_key));
     assert_eq!(covered, by_key);
 
-    // In the order of the index: by subject.
+    // In index order: by subject.
     let christmas = mail.query("user = 'user3' and subject starts with 'Christmas'");
     let christmas = show("by subject", christmas.using("by_subject").limit(2)).await?;
     assert_eq!(christmas, ["user='user3', nr=123", "user='user3', nr=183"]);

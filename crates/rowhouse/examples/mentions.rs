@@ -1,5 +1,5 @@
-//! When is a key unique? Mentions of a user under three keys: the first two silently lose some,
-//! because a put with an existing key writes a new version of that row.
+//! When is a key unique? A user's mentions under three keys: the first two silently lose some,
+//! because a put with an existing key adds a new version to that row.
 
 use rowhouse::{Result, TableSpec};
 

@@ -1,5 +1,5 @@
 //! Which comes first in the key, the metric or the time? `cpu#1425330757685` and
-//! `1425330757685#cpu` contain the same data; the plans of two queries show the difference.
+//! `1425330757685#cpu` contain the same data; the plans for two queries show the difference.
 
 use rowhouse::{Mutation, Result, Scan, Table, TableSpec};
 
@@ -23,13 +23,13 @@ pub(crate) async fn main() -> Result<()> {
     }
     assert_eq!(metric_first.key(&key("cpu", BEGIN))?, "cpu#1425330757685");
 
-    // The number of rows read and the number of rows returned.
+    // How many rows are read and how many are returned.
     let of_a_metric = "metric = 'cpu' and at during 2015-03-02T22";
     assert_eq!(cost(&metric_first, of_a_metric).await?, (60, 60));
     assert_eq!(cost(&time_first, of_a_metric).await?, (240, 60));
     let latest = "metric = 'cpu'";
     assert_eq!(cost(&metric_first, latest).await?, (600, 600));
-    // Every row of the table, for any metric: a full scan.
+    // Every row in the table, for any metric: a full scan.
     assert_eq!(cost(&time_first, latest).await?, (2_400, 600));
     assert!(time_first.query(latest).explain()?.ranges()[0].start.is_empty());
     database.close().await

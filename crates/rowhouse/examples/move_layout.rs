@@ -29,7 +29,7 @@ pub(crate) async fn main() -> Result<()> {
     while admin.index_state("mail", "by_user").await? != IndexState::Ready {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    // Queries use it already. Now each gets the key and the rows of the other, at one moment.
+    // Queries use it already. Now each gets the key and the other's rows, at one point in time.
     admin.promote_index("mail", "by_user").await?;
     tokio::time::sleep(Duration::from_millis(100)).await;
     stop.store(true, Ordering::Relaxed);
@@ -51,7 +51,7 @@ pub(crate) async fn main() -> Result<()> {
     database.close().await
 }
 
-/// Writes mails of a user until told to stop; returns how many were acknowledged.
+/// Writes a user's mails until the caller stops it; returns how many were acknowledged.
 async fn write_mails(
     database: Database,
     user: &'static str,
@@ -64,7 +64,7 @@ async fn write_mails(
         let key = [("at", at.into()), ("user", user.into())];
         match mail.row(&key).set("d", "subject", "hello").put().await {
             Ok(()) => written += 1,
-            // This handle encodes keys of the old layout: nothing was written.
+            // This handle encodes keys in the old layout: nothing was written.
             Err(error) if error.kind() == ErrorKind::LayoutChanged => {
                 mail = database.table("mail").await?;
             }

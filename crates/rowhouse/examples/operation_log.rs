@@ -1,4 +1,4 @@
-//! How do you spread a log of user operations over regions if user numbers are sequential? With the
+//! How do you spread a user operation log over regions if user numbers are sequential? With the
 //! digits reversed: the last digit, which varies most, comes first.
 
 use rowhouse::{Mutation, Result, RowRange, Scan, TableSpec};
@@ -16,7 +16,7 @@ pub(crate) async fn main() -> Result<()> {
         let log = database.create_table(spec).await?;
         let mut puts: Vec<Mutation> = Vec::new();
         for nth in 0..400_u32 {
-            // The newest users, numbered in the order of registration.
+            // The newest users, numbered in registration order.
             let key = [
                 ("user", (10_000_300 + nth % 40).into()),
                 ("at", (1_671_840_000_000_i64 + i64::from(nth) * 60_000).into()),

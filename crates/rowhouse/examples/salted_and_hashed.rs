@@ -48,7 +48,7 @@ pub(crate) async fn main() -> Result<()> {
 async fn regions_written(table: &Table) -> Result<usize> {
     let splits = match table.key_schema()?.splits(4) {
         Ok(splits) => splits,
-        // Only the application knows the distribution of a plain key's ids; the template cannot
+        // Only the application knows how a plain key's ids are distributed; the template cannot
         // derive splits.
         Err(_) => vec!["b".into(), "c".into(), "d".into()],
     };

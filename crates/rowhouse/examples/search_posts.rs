@@ -16,7 +16,7 @@ pub(crate) async fn main() -> Result<()> {
     let posts = database.create_table(posts).await?;
     write(&posts).await?;
 
-    // Blogger and month are one range of the documents: the index is in the order of the keys.
+    // Blogger and month are one document range: the index is in key order.
     let december = |blogger: &str, words: &str| {
         format!("blogger = '{blogger}' and at during 2022-12 and body matches '{words}'")
     };
@@ -27,19 +27,19 @@ pub(crate) async fn main() -> Result<()> {
         ["先定[行键]，再写程序：[行键]错了，程序白写。", "今天不谈[行键]设计，只包饺子。"]
     );
 
-    // A stem finds all forms of a word; a phrase finds its words side by side.
+    // A stem finds all word forms; a phrase finds words side by side.
     let best = posts.query(&december("ann", r#""row key" OR design"#)).by_score().page(10).await?;
     let best: Vec<_> = best.rows.iter().map(marked).collect::<Result<_>>()?;
     assert_eq!(best, ["[Designing] [row keys]: begin with the field that queries name."]);
 
-    // How many of all posts with these words have each tag, and how many posts have a tag.
+    // How many posts with these words have each tag, and how many posts have a tag.
     let tags = posts.query("body matches '行键'").facets("tagged.tag", 10).await?;
     let tags: Vec<_> = tags.iter().map(|tag| format!("{}: {}", tag.value, tag.rows)).collect();
     println!("posts with 行键 by their tags: {tags:?}");
     assert_eq!(tags, ["db: 2", "life: 1"]);
     assert_eq!(posts.query("tagged.tag matches 'db'").count().await?, 4);
 
-    // Keys come from the index alone. The batch get reads one column of these rows.
+    // Keys come from the index alone. The batch get reads one column from these rows.
     let keys = posts.query("body matches '行键 OR \"row keys\"'").keys().await?;
     let gets = keys.into_iter().map(|key| Ok(Get::new(key)?.column("p", "t")));
     let mut titles = Vec::new();
@@ -76,7 +76,7 @@ async fn write(posts: &Table) -> Result<()> {
     Ok(())
 }
 
-/// Prints a post with its score; returns a snippet of it, with the words found in brackets.
+/// Prints a post with its score; returns a snippet from it, with the words found in brackets.
 fn marked(post: &QueryRow) -> Result<String> {
     let snippet = post.snippet("body", 80)?.expect("the query searches the body");
     let mut text = snippet.text;

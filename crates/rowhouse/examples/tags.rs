@@ -1,5 +1,5 @@
-//! How are posts found by their tags? A tag is the qualifier of a cell, and an index has an entry
-//! for each.
+//! How are posts found by their tags? A tag is a cell's qualifier, and an index has an entry for
+//! each.
 
 use rowhouse::{Delete, Result, TableSpec, Timestamp};
 
@@ -26,7 +26,7 @@ pub(crate) async fn main() -> Result<()> {
     assert_eq!(tagged("rust").await?, [1, 2]);
     assert_eq!(tagged("db").await?, [1, 4]);
 
-    // A tag is taken away: its entry goes with the cell.
+    // A tag is taken away: the entry goes with the cell.
     let post = posts.key(&[("blogger", "eve".into()), ("nr", 1_u32.into())])?;
     posts.delete(Delete::new(post)?.column("t", "rust", Timestamp::LATEST)?).await?;
     assert_eq!(tagged("rust").await?, [2]);

@@ -1,11 +1,11 @@
-//! What does a trigger do? Observers of one table count the posts of each blogger, refuse posts of
-//! bloggers that do not exist, and note every change in another table: in the same record of the
-//! log as the change itself.
+//! What does a trigger do? Observers on one table count the posts by each blogger, refuse posts by
+//! bloggers that do not exist, and note every change in another table: in the same log record as
+//! the change itself.
 
 use rowhouse::observer::{Additions, Observer, RowChange};
 use rowhouse::{Append, Delete, Error, Get, Increment, Result, Row, Table, TableSpec};
 
-/// Counts posts in the rows of their bloggers. A row of a blogger without a name does not exist.
+/// Counts posts in their bloggers' rows. A row for a blogger without a name does not exist.
 struct Posts {
     posts: Table,
     bloggers: Table,
@@ -23,7 +23,7 @@ impl Observer for Posts {
         }
         let key = self.posts.key_schema()?.decode(&change.row)?;
         let blogger = self.bloggers.key(&[("name", key["blogger"].clone())])?;
-        // The change of the counter locks the blogger's row, so nobody removes it meanwhile.
+        // Changing the counter locks the blogger's row, so nobody removes it meanwhile.
         additions
             .mutate(&self.bloggers, Increment::new(blogger.clone())?.add("b", "posts", more)?)?;
         if more > 0

@@ -1,4 +1,4 @@
-//! How is an e-mail address given to one user only, even if two ask for it at the same time?
+//! How is an e-mail address given to one user only, even if two request it at the same time?
 
 use rowhouse::{Delete, ErrorKind, Result, TableSpec};
 
@@ -10,7 +10,7 @@ pub(crate) async fn main() -> Result<()> {
     let users = database.create_table(users.index("one_email [email] unique")).await?;
     let user = |id: u32| users.row(&[("id", id.into())]);
 
-    // Eight users ask for one address at once.
+    // Eight users request one address at once.
     let asked: Vec<_> = (0..8)
         .map(|id| user(id).set_named("email", "eve@example.com").into_put())
         .collect::<Result<_>>()?;
@@ -29,7 +29,7 @@ pub(crate) async fn main() -> Result<()> {
     println!("{refused}");
     assert_eq!((given, refused.kind()), (1, ErrorKind::InvalidRequest));
 
-    // A lookup by the address, and its way from one user to another in one step.
+    // A lookup by the address, and how it moves from one user to another in one step.
     let owner = users.query("email = 'eve@example.com'").page(2).await?.rows;
     assert_eq!(owner.len(), 1);
     let (inside, old) = (users.clone(), Delete::new(owner[0].key_bytes().to_vec())?);

@@ -1,6 +1,6 @@
-//! A cell is found by its row, family, qualifier, time and value. What is read for a condition on
-//! one of them? The further to the right it stands, the more. One table is asked five times, and
-//! each answer is analyzed. `DRAWINGS=DIR` draws the analyses into a directory.
+//! A cell is found by row, family, qualifier, time and value. What is read for a condition on each?
+//! The further to the right it stands, the more. One table is queried five times, and each answer
+//! is analyzed. `DRAWINGS=DIR` draws the analyses into a directory.
 
 use rowhouse::filter::Filter;
 use rowhouse::query::Analysis;
@@ -8,7 +8,7 @@ use rowhouse::{
     Database, Get, Mutation, Put, Result, Scan, Table, TableSpec, TimeRange, Timestamp,
 };
 
-/// The mails of a day, which are flushed to a file of their own in each family.
+/// A day's mails, which are flushed to a separate file in each family.
 const MAILS: i64 = 2_500;
 const DAYS: i64 = 2;
 const DAY_MILLIS: i64 = 86_400_000;
@@ -57,12 +57,12 @@ pub(crate) async fn main() -> Result<()> {
     assert!(read.is_sorted_by(|less, more| less < more), "{read:?}");
     // A filter on values spares no read: nothing is returned, and everything is read.
     assert_eq!((value.cells_returned(), value.total().files_read), (0, 6));
-    // The files of the first day are left out by their times.
+    // The first day's files are left out by their times.
     assert_eq!((time.total().files_read, time.total().files_left_out), (3, 3));
     database.close().await
 }
 
-/// Bytes of the blocks that were read, from the cache or the disk.
+/// Bytes in the blocks that were read, from the cache or the disk.
 fn bytes_read(analysis: &Analysis) -> u64 {
     analysis.total().bytes_cached + analysis.total().bytes_from_disk
 }

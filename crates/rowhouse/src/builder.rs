@@ -13,8 +13,8 @@ use crate::location::Location;
 /// Settings with which a database is opened, from [`Database::builder`]. The defaults suit a
 /// laptop.
 ///
-/// Some settings are of embedded databases only, others of clusters only. Opening refuses a setting
-/// that means nothing for the URL, with its name; it never ignores one.
+/// Some settings are for embedded databases only, others for clusters only. Opening refuses a
+/// setting that means nothing for the URL, and names the setting; it never ignores one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -122,8 +122,8 @@ impl DatabaseBuilder {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for a URL of no form that [`crate::open`] lists, for a setting that means
-    /// nothing for this URL, and for a value out of its bounds.
+    /// `InvalidRequest` for a URL in a form that [`crate::open`] does not list, for a setting that
+    /// means nothing for this URL, and for a value outside the bounds.
     pub fn check(&self) -> Result<()> {
         self.location().map(|_| ())
     }
@@ -158,10 +158,10 @@ impl DatabaseBuilder {
     }
 }
 
-/// Settings of every database.
+/// Settings for every database.
 impl DatabaseBuilder {
-    /// Sets the durability of mutations that name none ([`Durability::UseDefault`]), instead of
-    /// that of their tables.
+    /// Sets the durability for mutations that name none ([`Durability::UseDefault`]), instead of
+    /// their tables' durability.
     ///
     /// | durability | an acknowledged write survives |
     /// |---|---|
@@ -170,7 +170,7 @@ impl DatabaseBuilder {
     /// | `SyncWal`, the default of tables | the end of the process |
     /// | `FsyncWal` | a power failure |
     ///
-    /// A power failure takes of the log of an embedded database at most the last
+    /// In an embedded database, a power failure takes from the log at most the last
     /// [`wal_sync_interval`](Self::wal_sync_interval).
     ///
     /// ```
@@ -184,7 +184,7 @@ impl DatabaseBuilder {
     }
 }
 
-/// Settings of embedded databases: memory, durability, disk and waits.
+/// Settings for embedded databases: memory, durability, disk and waits.
 impl DatabaseBuilder {
     /// Refuses a directory without a database instead of creating one there.
     ///
@@ -204,7 +204,8 @@ impl DatabaseBuilder {
         self.for_directories("only_existing")
     }
 
-    /// Sets the bytes of data and index blocks of files that are kept in memory. Default 128 MiB.
+    /// Sets how many bytes from data and index blocks in files are cached in memory. Default 128
+    /// MiB.
     ///
     /// ```
     /// # use rowhouse::Database;
@@ -229,7 +230,7 @@ impl DatabaseBuilder {
         self.for_directories("memstore_bytes_max")
     }
 
-    /// Sets the bytes that a memstore of one region and family may hold before it is flushed, for
+    /// Sets the bytes that a memstore for one region and family may hold before it is flushed, for
     /// tables that do not declare `MEMSTORE_FLUSHSIZE`. Default 32 MiB.
     ///
     /// ```
@@ -242,7 +243,7 @@ impl DatabaseBuilder {
         self.for_directories("memstore_flush_bytes")
     }
 
-    /// Sets the bytes of flushed memstores that open scans and transactions may hold together.
+    /// Sets the bytes in flushed memstores that open scans and transactions may hold together.
     /// Above it they continue in files, the oldest first; those that cannot end with an error.
     /// Default: [`DatabaseBuilder::memstore_bytes_max`].
     ///
@@ -256,8 +257,8 @@ impl DatabaseBuilder {
         self.for_directories("reader_memstore_bytes_max")
     }
 
-    /// Sets the maximum bytes of cells in one mutation, or in several mutations that apply
-    /// atomically; 16 MiB to 1 GiB. Default 256 MiB.
+    /// Sets the maximum cell bytes in one mutation, or in several mutations that apply atomically;
+    /// 16 MiB to 1 GiB. Default 256 MiB.
     ///
     /// ```
     /// # use rowhouse::Database;
@@ -269,7 +270,7 @@ impl DatabaseBuilder {
         self.for_directories("mutation_bytes_max")
     }
 
-    /// Sets how long a write that does not ask for a sync may stay unsynced: the most that a power
+    /// Sets how long a write that does not request a sync may stay unsynced: the most that a power
     /// failure can lose. Default 1 second.
     ///
     /// ```
@@ -283,8 +284,8 @@ impl DatabaseBuilder {
         self.for_directories("wal_sync_interval")
     }
 
-    /// Sets the bytes of the disk that writes leave free, for flushes, compactions and a clean
-    /// stop. Writes that would use them are refused with `RegionTooBusy`. Default 256 MiB.
+    /// Sets the disk bytes that writes leave free, for flushes, compactions and a clean stop.
+    /// Writes that would use them are refused with `RegionTooBusy`. Default 256 MiB.
     ///
     /// ```
     /// # use rowhouse::Database;
@@ -296,7 +297,7 @@ impl DatabaseBuilder {
         self.for_directories("disk_reserve_bytes")
     }
 
-    /// Sets the maximum number of files that are kept open, each a file descriptor. Default 512.
+    /// Sets how many files stay open at most, each a file descriptor. Default 512.
     ///
     /// ```
     /// # use rowhouse::Database;
@@ -308,8 +309,8 @@ impl DatabaseBuilder {
         self.for_directories("open_files_max")
     }
 
-    /// Sets how long a writer waits for memory, or for compactions to reduce the number of files,
-    /// before it is refused with `RegionTooBusy`. Default 10 seconds.
+    /// Sets how long a writer waits for memory, or for compactions to reduce the file count, before
+    /// it is refused with `RegionTooBusy`. Default 10 seconds.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -322,7 +323,7 @@ impl DatabaseBuilder {
         self.for_directories("busy_wait")
     }
 
-    /// Sets how long a scan may take: it keeps files and memstores that nothing else needs. An
+    /// Sets how long a scan may take: it retains files and memstores that nothing else needs. An
     /// older scan ends with `UnknownScanner`. Default 1 hour; `Duration::MAX` sets no limit.
     ///
     /// ```
@@ -337,7 +338,7 @@ impl DatabaseBuilder {
     }
 }
 
-/// Settings of clusters: the user, timeouts and retries.
+/// Settings for clusters: the user, timeouts and retries.
 impl DatabaseBuilder {
     /// Sets the user name that is sent to servers, which trust it. Default: the environment
     /// variable `HADOOP_USER_NAME`, else `USER`, else `rowhouse`.
@@ -366,7 +367,7 @@ impl DatabaseBuilder {
         self.for_clusters("connect_timeout")
     }
 
-    /// Sets the timeout of one call, including its wait in the queue. Default 60 seconds.
+    /// Sets the timeout for one call, including the wait in the queue. Default 60 seconds.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -379,8 +380,8 @@ impl DatabaseBuilder {
         self.for_clusters("call_timeout")
     }
 
-    /// Sets the maximum time of an operation without success, including all retries: of a get or a
-    /// mutation as a whole, of a batch or scan since its last answer. Default 2 minutes.
+    /// Sets the maximum time for an operation without success, including all retries: for a get or
+    /// a mutation as a whole, for a batch or scan since the last answer. Default 2 minutes.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -394,7 +395,7 @@ impl DatabaseBuilder {
         self.for_clusters("operation_timeout")
     }
 
-    /// Sets the timeout of changes of tables, for example of creating or disabling one. Default 10
+    /// Sets the timeout for table changes, for example for creating or disabling one. Default 10
     /// minutes.
     ///
     /// ```

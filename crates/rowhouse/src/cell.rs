@@ -1,4 +1,4 @@
-//! Cells with their versions and delete markers, and the history of a column.
+//! Cells with their versions and delete markers, and a column's history.
 //!
 //! Which versions does a column have?
 //!

@@ -26,8 +26,8 @@ use crate::table::Table;
 pub struct CounterSettings {
     /// The longest time for which an add stays in memory; the default is one second.
     pub interval: Duration,
-    /// The number of adds after which the buffer writes at once, and at most the number of distinct
-    /// counters that it holds while writes fail; at least 1, the default is 10,000.
+    /// The add count after which the buffer writes at once, and the most distinct counters that it
+    /// holds while writes fail; at least 1, the default is 10,000.
     pub adds_max: u64,
 }
 
@@ -37,18 +37,18 @@ impl Default for CounterSettings {
     }
 }
 
-/// Gathers adds to counters of a table in memory, and writes the sum of each counter in one
-/// increment, every second or after a number of adds ([`CounterSettings`]). Made by
-/// [`Table::counter_buffer`]; a clone is another handle of the same buffer.
+/// Gathers adds to counters in a table in memory, and writes each counter's sum in one increment,
+/// every second or after a number of adds ([`CounterSettings`]). Made by [`Table::counter_buffer`];
+/// a clone is another handle to the same buffer.
 ///
-/// A crash of the process loses the adds that are not yet written: at most those of one interval
-/// and of the write under way, and no more than about twice `adds_max`. Reads of the table do not
-/// see them. [`CounterBuffer::flush`] writes them; so do [`CounterBuffer::close`],
-/// [`Database::close`] and the drop of the last handle.
+/// A crash of the process loses the adds that are not yet written: at most the adds from one
+/// interval and from the write under way, and no more than about twice `adds_max`. Table reads do
+/// not see them. [`CounterBuffer::flush`] writes them; so do [`CounterBuffer::close`],
+/// [`Database::close`] and dropping the last handle.
 ///
 /// An add is written once or not at all. If a write is refused because the table is disabled or the
-/// server busy, its adds stay in the buffer and are written later. If it fails otherwise, perhaps
-/// after it was done, its adds are not repeated, and [`CounterBuffer::flush`] reports it. The adds
+/// server busy, the adds stay in the buffer and are written later. If it fails otherwise, perhaps
+/// after it was done, the adds are not repeated, and [`CounterBuffer::flush`] reports it. The adds
 /// to one row are written together.
 ///
 /// ```
@@ -83,18 +83,18 @@ pub(crate) struct Inner {
     table: Table,
     settings: CounterSettings,
     pending: Mutex<Pending>,
-    /// Wakes the task: the first add came, or enough of them, or the buffer is closed.
+    /// Wakes the task: the first add came, or enough adds came, or the buffer is closed.
     changed: Notify,
-    /// Held by a write: the next one waits for its end.
+    /// Held by a write: the next one waits until it ends.
     writing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct Pending {
     sums: Sums,
-    /// The number of counters in `sums`.
+    /// How many counters `sums` has.
     counters: u64,
-    /// The number of adds since the last write.
+    /// How many adds came since the last write.
     adds: u64,
     is_closed: bool,
     /// Why the last write left adds in the buffer.
@@ -103,7 +103,7 @@ struct Pending {
     lost: Option<Error>,
 }
 
-/// By row, the sums of its columns.
+/// By row, the sums for the columns.
 type Sums = BTreeMap<Bytes, BTreeMap<(Bytes, Bytes), i64>>;
 
 impl CounterBuffer {
@@ -128,8 +128,8 @@ impl CounterBuffer {
     /// ```
     ///
     /// # Errors
-    /// `ServerNotRunning` after [`CounterBuffer::close`]. The error of the last write, if it failed
-    /// and the buffer is full.
+    /// `ServerNotRunning` after [`CounterBuffer::close`]. The last write's error, if it failed and
+    /// the buffer is full.
     pub fn add(
         &self,
         row: impl Into<Bytes>,
@@ -170,8 +170,8 @@ impl CounterBuffer {
     ///
     /// # Errors
     /// The error with which this write, or an earlier one in the background, has lost adds to some
-    /// counters, with their number; otherwise the error with which this write was refused, after
-    /// which its adds are still in the buffer.
+    /// counters, with the count; otherwise the error with which this write was refused, after which
+    /// the adds are still in the buffer.
     pub async fn flush(&self) -> Result<()> {
         self.handles.0.clone().flush().await
     }
@@ -229,13 +229,13 @@ impl Inner {
         }
     }
 
-    /// Whether to write before the end of an interval.
+    /// Whether to write before an interval ends.
     fn is_due(&self) -> bool {
         let pending = self.pending();
         pending.adds >= self.settings.adds_max || pending.is_closed
     }
 
-    /// Writes the adds on a task of its own: they are not lost if the caller drops the future.
+    /// Writes the adds on a separate task: they are not lost if the caller drops the future.
     pub(crate) async fn flush(self: Arc<Self>) -> Result<()> {
         let writing = Arc::clone(&self);
         let write: JoinHandle<()> = tokio::spawn(async move { writing.write().await });
@@ -256,7 +256,7 @@ impl Inner {
         self.changed.notify_one();
     }
 
-    /// Writes the sums of all counters. Errors are noted.
+    /// Writes the sums for all counters. Errors are noted.
     async fn write(&self) {
         let _writing = self.writing.lock().await;
         let sums = {

@@ -19,7 +19,7 @@ use crate::transaction::Transaction;
 /// | `url` | opens |
 /// |---|---|
 /// | a path, or `file:PATH` | the store in that directory, which is created if it does not exist |
-/// | `hbase://HOST:PORT,…` | the cluster of these servers (region servers or masters) |
+/// | `hbase://HOST:PORT,…` | the cluster with these servers (region servers or masters) |
 /// | `hbase+zk://HOST:PORT,…/ZNODE` | the cluster registered with this ZooKeeper ensemble |
 ///
 /// ```no_run
@@ -38,7 +38,7 @@ pub async fn open(url: impl AsRef<str>) -> Result<Database> {
     Database::builder(url).open().await
 }
 
-/// An open database with its tables. A clone is another handle of the same database.
+/// An open database with the tables. A clone is another handle to the same database.
 ///
 /// ```
 /// use rowhouse::{Get, Put, TableSpec};
@@ -93,8 +93,8 @@ impl Database {
         &self.backend
     }
 
-    /// Returns the argument of [`open`] with which another process opens the same database: that of
-    /// a directory has the whole path.
+    /// Returns the argument to [`open`] with which another process opens the same database: for a
+    /// directory it has the whole path.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -110,7 +110,7 @@ impl Database {
         self.backend.url()
     }
 
-    /// Returns the administration of tables, regions, snapshots, namespaces and backups. It costs
+    /// Returns the administration for tables, regions, snapshots, namespaces and backups. It costs
     /// nothing.
     ///
     /// ```
@@ -137,7 +137,7 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// `TableExists`, `NamespaceNotFound`, and the errors of [`TableSpec::check`].
+    /// `TableExists`, `NamespaceNotFound`, and errors as for [`TableSpec::check`].
     pub async fn create_table(&self, spec: TableSpec) -> Result<Table> {
         let (descriptor, splits) = spec.into_parts()?;
         self.create_declared(descriptor, splits).await
@@ -174,7 +174,7 @@ impl Database {
         Ok(Table::new(Arc::clone(&self.backend), &descriptor))
     }
 
-    /// Returns the names of all user tables, in order.
+    /// Returns all user table names, in order.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -193,7 +193,7 @@ impl Database {
         }
     }
 
-    /// Returns whether the table `name` exists.
+    /// Returns true if the table `name` exists.
     ///
     /// ```
     /// use rowhouse::{Database, Result, Table, TableSpec};
@@ -217,7 +217,7 @@ impl Database {
         }
     }
 
-    /// Runs a serializable transaction over rows of any tables. `run` reads at one read point and
+    /// Runs a serializable transaction over rows in any tables. `run` reads at one read point and
     /// sees its own writes. When it returns `Ok`, its writes commit atomically. If another writer
     /// has meanwhile changed a row or range that `run` has read, or a row that it has written,
     /// `run` is called again with a newer read point, so it must have no side effects beyond the
@@ -246,7 +246,7 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// The error of `run`; `Unsupported` on a cluster; `Conflict` after 100 attempts that all met
+    /// The error from `run`; `Unsupported` on a cluster; `Conflict` after 100 attempts that all met
     /// concurrent changes; for the commit as [`Table::mutate`].
     pub async fn transact<T: Send + 'static>(
         &self,
@@ -255,7 +255,7 @@ impl Database {
         self.backend.transact(run).await
     }
 
-    /// Applies mutations of any tables atomically: all become visible and durable, or none. Returns
+    /// Applies mutations to any tables atomically: all become visible and durable, or none. Returns
     /// one outcome per mutation, in order. For changes that depend on existing values use
     /// [`Database::transact`].
     ///
@@ -272,8 +272,8 @@ impl Database {
     ///
     /// # Errors
     /// `Unsupported` on a cluster. As [`Table::mutate`], for the first mutation that fails; then
-    /// nothing is changed. `InvalidRequest` for an increment, an append or a delete of the newest
-    /// version of a row after another mutation of that row.
+    /// nothing is changed. `InvalidRequest` for an increment, an append or a delete of a row's
+    /// newest version after another mutation to that row.
     pub async fn commit(
         &self,
         mutations: impl IntoIterator<Item = (Table, Mutation)>,
@@ -282,9 +282,9 @@ impl Database {
         self.backend.commit(placed.collect()).await
     }
 
-    /// Adds an observer of a table's changes, until the table is dropped or the database is closed.
-    /// It sees every change that is committed after this call returns. Several observers of a
-    /// table are called in the order in which they were added.
+    /// Adds an observer for a table's changes, until the table is dropped or the database is
+    /// closed. It sees every change that is committed after this call returns. Several observers on
+    /// a table are called in the order in which they were added.
     ///
     /// ```
     /// use rowhouse::observer::{Additions, Observer, RowChange};
@@ -315,7 +315,7 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`; `Unsupported` on a cluster and for a table of the system.
+    /// `TableNotFound`; `Unsupported` on a cluster and for a system table.
     pub async fn observe(&self, table: &str, observer: impl Observer) -> Result<()> {
         let observer = Arc::new(OfStore::new(observer, &self.backend));
         let table = TableName::parse(table)?;

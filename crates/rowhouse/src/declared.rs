@@ -16,7 +16,7 @@ impl DeclaredColumns {
         Self { table: table.name().clone(), declared: ColumnSchema::of_table(table) }
     }
 
-    /// Returns those of a table that declares none.
+    /// Returns the columns for a table that declares none.
     pub(crate) fn none(table: &TableName) -> Self {
         Self { table: table.clone(), declared: Ok(None) }
     }
@@ -41,7 +41,7 @@ impl DeclaredColumns {
         }
     }
 
-    /// Plans a query; its conditions may name declared columns.
+    /// Plans a query; conditions may name declared columns.
     pub(crate) fn plan(&self, key: &KeySchema, asked: &Predicate, zone: &TimeZone) -> Result<Plan> {
         match &self.declared {
             Ok(Some(columns)) => key.plan_with_columns(columns, asked, zone),

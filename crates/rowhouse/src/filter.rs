@@ -1,6 +1,6 @@
 //! HBase's filters, and every type that they and [`Condition`](crate::Condition)s hold.
 //!
-//! Which rows have a value, and how is a filter of HBase's shell used?
+//! Which rows have a value, and how is a filter from HBase's shell used?
 //!
 //! ```
 //! use rowhouse::filter::{Comparator, CompareOperator, Comparison, Filter};

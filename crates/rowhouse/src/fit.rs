@@ -1,4 +1,4 @@
-//! Checks whether the existing rows of a table fit a template.
+//! Checks whether a table's existing rows fit a template.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,14 +8,14 @@ use rowhouse_schema::{KeyMismatch, KeySchema};
 
 use crate::table::Table;
 
-/// Rows checked from the start of a table.
+/// Rows checked from the table start.
 const HEAD_ROWS: u64 = 500;
 /// Rows checked from each further position.
 const SAMPLE_ROWS: u64 = 4;
-/// Maximum number of regions whose first rows are checked.
+/// The most regions whose first rows are checked.
 const REGIONS_MAX: usize = 256;
 
-/// The result of checking a sample of a table's rows against a template.
+/// The result from checking a sample of a table's rows against a template.
 ///
 /// ```
 /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -27,17 +27,17 @@ const REGIONS_MAX: usize = 256;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Fit {
-    /// The number of rows that were checked.
+    /// How many rows were checked.
     pub rows: u64,
-    /// The number of them whose keys do not fit.
+    /// How many rows have keys that do not fit.
     pub misfits: u64,
     /// The first key that does not fit, with the reason.
     pub first_misfit: Option<(Bytes, KeyMismatch)>,
 }
 
 impl Fit {
-    /// Checks the first 500 rows, and 4 rows from the start of each region and from each possible
-    /// first byte. In a table of up to 500 rows that is every row.
+    /// Checks the first 500 rows, and 4 rows from each region's start and from each possible first
+    /// byte. In a table with up to 500 rows that is every row.
     pub(crate) async fn of(table: &Table, schema: &KeySchema) -> Result<Self> {
         let mut fit = Self::default();
         let Some(mut last) = fit.look(table, schema, Bytes::new(), HEAD_ROWS).await? else {
@@ -57,7 +57,7 @@ impl Fit {
         Ok(fit)
     }
 
-    /// Checks rows from `start` on and returns the last of them.
+    /// Checks rows from `start` on and returns the last row.
     async fn look(
         &mut self,
         table: &Table,
@@ -97,7 +97,7 @@ impl fmt::Display for Fit {
     }
 }
 
-/// Returns the start rows of regions and all single bytes, in order.
+/// Returns the region start rows and all single bytes, in order.
 async fn places(table: &Table) -> Result<BTreeSet<Bytes>> {
     let regions = table.regions().await?;
     let step = regions.len().div_ceil(REGIONS_MAX).max(1);

@@ -1,8 +1,8 @@
 //! Wide-column tables with typed row keys, embedded or on an HBase cluster.
 //!
 //! [`open`] takes a directory, or the address of a cluster that speaks HBase's protocol, and
-//! returns the same [`Database`] type for both. A table that declares a template for its key
-//! accepts typed rows and answers typed queries. Every table accepts HBase's plain requests.
+//! returns the same [`Database`] type for both. A table that declares a key template accepts typed
+//! rows and answers typed queries. Every table accepts HBase's plain requests.
 //!
 //! ```
 //! use rowhouse::TableSpec;
@@ -54,26 +54,26 @@
 //! # }
 //! ```
 //!
-//! A table can also declare its columns: names for short qualifiers, value types, and qualifiers
-//! that contain data. See [`TableSpec::columns`].
+//! A table can also declare columns: names for short qualifiers, value types, and qualifiers that
+//! contain data. See [`TableSpec::columns`].
 //!
 //! | for | see |
 //! |---|---|
 //! | settings: memory, durability, timeouts | [`Database::builder`] |
 //! | typed keys and queries | [`Table::row`], [`Table::query`], [`key`], [`query`] |
 //! | full-text search | [`query`], [`Query::by_score`](query::Query::by_score) |
-//! | full-text search in a table of a cluster | `search_copy` |
+//! | full-text search in a cluster's table | `search_copy` |
 //! | HBase's requests | [`Get`], [`Put`], [`Scan`], …, [`Table::get_many`], [`Table::batch`] |
 //! | HBase's filters | [`filter`] |
 //! | several rows at once | [`Database::transact`], [`Database::commit`] |
 //! | counters gathered in memory | [`Table::counter_buffer`] |
-//! | code that sees each change of a table | [`observer`], [`Database::observe`] |
+//! | code that sees each change to a table | [`observer`], [`Database::observe`] |
 //! | rows as a `Stream` | [`Rows`], [`query::QueryRows`] |
 //! | tables, regions, snapshots, backups | [`Database::admin`], [`admin`], [`schema`] |
 //! | keys and indexes compared before there are rows | [`advise`] |
-//! | errors | [`Error::kind`] says what happened, [`Error::action`] what to do |
+//! | errors | [`Error::kind`] states what happened, [`Error::action`] what to do |
 //!
-//! All calls are asynchronous and need a tokio runtime. Programs that want only the synchronous
+//! All calls are asynchronous and need a tokio runtime. Programs that need only the synchronous
 //! store use `rowhouse-store` directly.
 
 pub mod admin;

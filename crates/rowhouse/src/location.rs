@@ -1,11 +1,11 @@
-//! Parses the location of a database, the argument of [`crate::open`].
+//! Parses a database location, the argument to [`crate::open`].
 
 use std::path::PathBuf;
 
 use rowhouse_client::Target;
 use rowhouse_model::{Error, Result};
 
-/// The location of a database.
+/// A database location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Location {
     /// A data directory on this machine.
@@ -42,7 +42,7 @@ impl Location {
     }
 }
 
-/// Returns whether the text looks like `HOST:PORT`, or a list of these.
+/// Returns true if the text looks like `HOST:PORT`, or a list of these.
 fn is_address(text: &str) -> bool {
     let is_one = |text: &str| {
         text.rsplit_once(':').is_some_and(|(host, port)| {

@@ -1,5 +1,5 @@
-//! Observers: code of the program that sees each change of a table's rows before it is committed,
-//! and may refuse it or add to it. HBase's coprocessors in the role of a trigger.
+//! Observers: program code that sees each change to a table's rows before it is committed, and may
+//! refuse it or add to it. HBase's coprocessors in the role of a trigger.
 //!
 //! ```
 //! use rowhouse::observer::{Additions, Observer, RowChange};
@@ -52,20 +52,20 @@ pub use rowhouse_store::{RowChange, TableChange};
 use crate::backend::Backend;
 use crate::table::Table;
 
-/// Sees each change of a table's rows before it is committed. Registered by [`Database::observe`].
+/// Sees each change to a table's rows before it is committed. Registered by [`Database::observe`].
 ///
 /// [`Observer::row_changes`] is called once for each row that a write changes, with the row locked.
 /// It is called again if the commit is attempted again, and a commit may still fail after the call,
-/// so it must have no effects of its own: it adds mutations instead, which are committed in the
-/// same record of the log. Flushes, compactions and expiry are not changes: cells that expire are
-/// gone without a write.
+/// so it must have no effects itself: it adds mutations instead, which are committed in the same
+/// log record. Flushes, compactions and expiry are not changes: cells that expire are gone without
+/// a write.
 ///
 /// An observer that holds a [`Table`] keeps the database open until [`Database::close`].
 ///
 /// [`Database::observe`]: crate::Database::observe
 /// [`Database::close`]: crate::Database::close
 pub trait Observer: Send + Sync + 'static {
-    /// Returns the name by which tables ask for the observer ([`TableSpec::observers`]); empty if
+    /// Returns the name by which tables require the observer ([`TableSpec::observers`]); empty if
     /// none does.
     ///
     /// [`TableSpec::observers`]: crate::TableSpec::observers
@@ -74,21 +74,20 @@ pub trait Observer: Send + Sync + 'static {
     }
 
     /// Returns the columns that [`RowChange::before`] and [`RowChange::after`] contain; by default
-    /// all. A change of other columns is reported, too.
+    /// all. A change to other columns is reported, too.
     fn columns(&self) -> Columns {
         Columns::all()
     }
 
-    /// Called before a change of one row is committed.
+    /// Called before a change to one row is committed.
     ///
     /// # Errors
-    /// An error refuses the change: its caller gets the error, and nothing of the change is
-    /// written. Independent mutations of a batch that share a log record are refused together.
+    /// An error refuses the change: the caller gets the error, and nothing from the change is
+    /// written. Independent mutations in a batch that share a log record are refused together.
     fn row_changes(&self, change: &RowChange, additions: &mut Additions<'_>) -> Result<()>;
 
-    /// Called after a change of the table that does not go row by row: a load of files, a
-    /// truncation, an alteration, the restore of a snapshot, a drop. Other writers may already have
-    /// written to the table.
+    /// Called after a table change that does not go row by row: a file load, a truncation, an
+    /// alteration, a snapshot restore, a drop. Other writers may already have written to the table.
     fn table_changes(&self, table: &TableName, change: TableChange) {
         let _ = (table, change);
     }
@@ -101,9 +100,9 @@ pub struct Additions<'a> {
 }
 
 impl Additions<'_> {
-    /// Adds a mutation of a row of any table of the database. It becomes visible, and survives a
-    /// crash, together with the observed change, and sees the effects of this change and of
-    /// earlier additions. No observer sees it; indexes do.
+    /// Adds a mutation to a row in any table in the database. It becomes visible, and survives a
+    /// crash, together with the observed change, and sees the effects of this change and of earlier
+    /// additions. No observer sees it; indexes do.
     ///
     /// ```
     /// # use rowhouse::observer::{Additions, RowChange};
@@ -117,7 +116,7 @@ impl Additions<'_> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` for a table of another database. Errors of the mutation
+    /// `TableNotFound`; `InvalidRequest` for a table from another database. Errors in the mutation
     /// itself refuse the change.
     pub fn mutate(&mut self, table: &Table, mutation: impl Into<Mutation>) -> Result<()> {
         let store_table = self.backend(table)?.store_table(table.id())?;
@@ -125,7 +124,7 @@ impl Additions<'_> {
         Ok(())
     }
 
-    /// Reads a row of any table of the database as it is now, without the observed change. If the
+    /// Reads a row in any table in the database as it is now, without the observed change. If the
     /// observer also mutates the row, nobody else changes it before the commit.
     ///
     /// ```
@@ -141,7 +140,7 @@ impl Additions<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`Table::get`]; `InvalidRequest` for a table of another database.
+    /// As [`Table::get`]; `InvalidRequest` for a table from another database.
     pub fn get(&self, table: &Table, get: &Get) -> Result<Row> {
         self.backend(table)?.store_table(table.id())?.get(get)
     }
@@ -155,7 +154,7 @@ impl Additions<'_> {
     }
 }
 
-/// An observer of the library as one of the store.
+/// A library observer as a store observer.
 pub(crate) struct OfStore<O> {
     observer: O,
     /// Not an `Arc`: the store holds the observer.

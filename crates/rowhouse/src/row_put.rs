@@ -1,4 +1,4 @@
-//! Writes a row whose key is given by its fields.
+//! Writes a row whose key is given by fields.
 
 use rowhouse_model::{Durability, Error, Put, Result, Timestamp};
 use rowhouse_schema::{CellBytes, NamedValues, Value};
@@ -29,7 +29,7 @@ impl<'t> RowPut<'t> {
         Self { table, put, has_random_salt }
     }
 
-    /// Sets a column; its timestamp is the time at which the write is accepted.
+    /// Sets a column; the timestamp is the time at which the write is accepted.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -65,8 +65,7 @@ impl<'t> RowPut<'t> {
         Self { put, ..self }
     }
 
-    /// Sets a declared column by its name; its timestamp is the time at which the write is
-    /// accepted.
+    /// Sets a declared column by name; the timestamp is the time at which the write is accepted.
     ///
     /// The put reports an undeclared column, and a value that does not fit the column.
     ///
@@ -85,8 +84,7 @@ impl<'t> RowPut<'t> {
         self.set_cell(cell)
     }
 
-    /// Sets a declared column whose qualifier contains data, by its name and the qualifier's
-    /// fields.
+    /// Sets a declared column whose qualifier contains data, by name and the qualifier's fields.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -115,7 +113,7 @@ impl<'t> RowPut<'t> {
         Self { put, ..self }
     }
 
-    /// Sets the durability of the write; the default is that of the database or the table.
+    /// Sets the write durability; the default is what the database or the table sets.
     ///
     /// ```
     /// # use rowhouse::Durability;
@@ -163,8 +161,8 @@ impl<'t> RowPut<'t> {
     /// ```
     ///
     /// # Errors
-    /// `RowExists` with the fields of the key; `InvalidRequest` for a key with a generated salt,
-    /// since another row may have the same values; the first mistake in the key or a column; as
+    /// `RowExists` with the key fields; `InvalidRequest` for a key with a generated salt, since
+    /// another row may have the same values; the first mistake in the key or a column; as
     /// [`Table::insert`], which defines when a row exists.
     pub async fn insert(self) -> Result<()> {
         let put = self.put?;

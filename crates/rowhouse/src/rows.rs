@@ -1,4 +1,4 @@
-//! The rows of a scan.
+//! Scan rows.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -11,9 +11,9 @@ use rowhouse_model::{Result, Row, Scan};
 
 use crate::backend::{EmbeddedRows, ReadAhead, TableReadPoint};
 
-/// The rows of a scan, in key order, read on demand. [`Rows::next`] returns them one by one,
-/// [`Rows::collect`] all of them; as a [`Stream`] they are used with the combinators of other
-/// crates. Dropping it ends the scan.
+/// A scan's rows, in key order, read on demand. [`Rows::next`] returns them one by one,
+/// [`Rows::collect`] returns all; as a [`Stream`] they are used with combinators from other crates.
+/// Dropping it ends the scan.
 ///
 /// ```
 /// use futures_util::TryStreamExt;
@@ -42,7 +42,7 @@ pub struct Rows {
     source: Source,
 }
 
-/// The source of the rows.
+/// Where the rows come from.
 pub(crate) enum Source {
     Embedded(EmbeddedRows),
     Cluster(Scanner),
@@ -53,7 +53,7 @@ impl Rows {
         Self { source }
     }
 
-    /// Opens a scan at a read point of its table.
+    /// Opens a scan at a read point in the table.
     pub(crate) async fn at(
         read_point: &TableReadPoint,
         scan: Scan,
@@ -77,7 +77,7 @@ impl Rows {
     /// ```
     ///
     /// # Errors
-    /// The errors of the backend; the scan ends with the first.
+    /// Errors from the backend; the scan ends with the first.
     pub async fn next(&mut self) -> Result<Option<Row>> {
         poll_fn(|context| self.poll_row(context)).await
     }
@@ -111,8 +111,8 @@ impl Rows {
     }
 }
 
-/// The rows of [`Rows::next`], in the same order, and equally cancel-safe. After an error the
-/// stream ends.
+/// The same rows as from [`Rows::next`], in the same order, and equally cancel-safe. After an error
+/// the stream ends.
 impl Stream for Rows {
     type Item = Result<Row>;
 

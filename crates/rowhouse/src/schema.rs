@@ -1,4 +1,4 @@
-//! Declarations of tables, families and columns, and advice about them.
+//! Declarations for tables, families and columns, and advice about them.
 //!
 //! What does a declared column hold, and is a key a good one?
 //!

@@ -6,7 +6,7 @@ use rowhouse_schema::{
     KeySchema, RowKey, check_declarations, check_table,
 };
 
-/// The declaration of a new table: families, key template and region splits.
+/// The declaration for a new table: families, key template and region splits.
 /// [`crate::Database::create_table`] and [`TableSpec::check`] report the first mistake.
 ///
 /// ```
@@ -25,10 +25,10 @@ use rowhouse_schema::{
 #[must_use]
 pub struct TableSpec {
     declared: Result<TableDescriptor>,
-    /// The declarations of indexes, which are parsed when key and columns are known.
+    /// Index declarations, which are parsed when key and columns are known.
     indexes: Vec<String>,
     splits: Vec<Bytes>,
-    /// The number of regions to derive from the template.
+    /// How many regions to derive from the template.
     regions: Option<usize>,
 }
 
@@ -66,7 +66,7 @@ impl TableSpec {
         })
     }
 
-    /// Declares the key with the template of a struct.
+    /// Declares the key with a struct's template.
     ///
     /// ```
     /// # #[cfg(feature = "derive")] {
@@ -111,10 +111,10 @@ impl TableSpec {
         })
     }
 
-    /// Declares an index: a name, then a template of key fields and declared columns; after it
-    /// `unique`, `covers` and columns, and `where` and a query. Its entries are rows of a table of
-    /// their own, `TABLE.INDEX`, which the store keeps in step with the rows. Queries use it
-    /// without being told to: see [`Query::explain_access`](crate::query::Query::explain_access).
+    /// Declares an index: a name, then a template with key fields and declared columns; after it
+    /// `unique`, `covers` and columns, and `where` and a query. The entries are rows in a separate
+    /// table, `TABLE.INDEX`, which the store keeps consistent with the rows. Queries use it
+    /// automatically: see [`Query::explain_access`](crate::query::Query::explain_access).
     ///
     /// Key and columns may be declared after it; creating the table checks all together.
     ///
@@ -151,8 +151,8 @@ impl TableSpec {
         self.index(text)
     }
 
-    /// Names the observers without which the table is not written: a process refuses its writes
-    /// until it has registered an observer of each name ([`Database::observe`]). So do the shell
+    /// Names the observers without which the table is not written: a process refuses writes to it
+    /// until it has registered an observer for each name ([`Database::observe`]). So do the shell
     /// and servers, which cannot register any. Reads go on everywhere.
     ///
     /// ```
@@ -203,7 +203,7 @@ impl TableSpec {
         })
     }
 
-    /// Sets an attribute of the table, with a name of HBase's or any other name.
+    /// Sets a table attribute, with a name from HBase or any other name.
     ///
     /// ```
     /// # use rowhouse::TableSpec;
@@ -215,7 +215,7 @@ impl TableSpec {
         self.and(|declared| Ok(declared.attribute(name.to_owned(), value.to_owned())))
     }
 
-    /// Sets a configuration value of the table.
+    /// Sets a configuration value for the table.
     ///
     /// ```
     /// # use rowhouse::TableSpec;
@@ -259,7 +259,7 @@ impl TableSpec {
         self
     }
 
-    /// Returns design advice for the table, based only on its declaration. Creating the table does
+    /// Returns design advice for the table, based only on the declaration. Creating the table does
     /// not require this check.
     ///
     /// ```
@@ -278,7 +278,7 @@ impl TableSpec {
         of_key.chain(check_table(declared, &[])).collect()
     }
 
-    /// Returns the template of the key, if one is declared.
+    /// Returns the key template, if one is declared.
     fn key_schema(&self) -> Result<Option<KeySchema>> {
         match &self.declared {
             Ok(declared) => KeySchema::of_table(declared),
@@ -286,7 +286,7 @@ impl TableSpec {
         }
     }
 
-    /// Checks the declaration against the rules of every backend. Limits of a particular store or
+    /// Checks the declaration against the rules for every backend. Limits of a particular store or
     /// cluster are checked only when the table is created.
     ///
     /// ```
@@ -297,15 +297,15 @@ impl TableSpec {
     ///
     /// # Errors
     /// The first mistake in a name, the template, the columns or the indexes; columns in undeclared
-    /// families, or with the name of a key field; splits that are empty or not distinct; a number
-    /// of regions that the template cannot distinguish. `Unsupported` for indexes of another kind
-    /// than `table`.
+    /// families, or with the same name as a key field; splits that are empty or not distinct; a
+    /// region count that the template cannot distinguish. `Unsupported` for indexes whose kind is
+    /// not `table`.
     pub fn check(&self) -> Result<()> {
         self.descriptor().and_then(|declared| check_declarations(&declared))?;
         self.all_splits().map(|_| ())
     }
 
-    /// Returns the declaration with its indexes.
+    /// Returns the declaration with the indexes.
     fn descriptor(&self) -> Result<TableDescriptor> {
         let declared = self.declared.clone()?;
         if self.indexes.is_empty() {
@@ -314,7 +314,7 @@ impl TableSpec {
         with_indexes(declared, &self.indexes.join("\n"))
     }
 
-    /// Returns the start rows of all regions but the first, in order.
+    /// Returns the start row for each region but the first, in order.
     fn all_splits(&self) -> Result<Vec<Bytes>> {
         let mut splits = self.splits.clone();
         if let Some(regions) = self.regions {
@@ -347,7 +347,7 @@ impl TableSpec {
     }
 }
 
-/// Returns a table with these declarations of indexes instead of its own, for
+/// Returns a table with these index declarations instead of the present ones, for
 /// [`Admin::alter_table`](crate::admin::Admin::alter_table); an empty text has none.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! A handle of a table.
+//! A table handle.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -19,13 +19,14 @@ use crate::query::{Analysis, Query};
 use crate::row_put::RowPut;
 use crate::rows::Rows;
 
-/// A table of a database. A clone is another handle of the same table.
+/// A table in a database. A clone is another handle to the same table.
 ///
 /// The handle refers to the table by name: if the table is dropped and created again, the handle
-/// reads the new one. It keeps the key template and the columns that the table had when the handle
-/// was created. If an index is promoted ([`promote_index`](crate::admin::Admin::promote_index)),
-/// the keys that it encodes are those of another layout: every call fails with `LayoutChanged`, and
-/// the table must be taken from the database again.
+/// reads the new one. It retains the key template and the columns that the table had when the
+/// handle was created. If an index is promoted
+/// ([`promote_index`](crate::admin::Admin::promote_index)), the handle encodes keys for another
+/// layout: every call fails with `LayoutChanged`, and the table must be taken from the database
+/// again.
 ///
 /// ```
 /// use rowhouse::TableSpec;
@@ -80,7 +81,7 @@ impl Table {
         Self { inner: Arc::new(Inner { backend, id, key, columns, has_indexes }) }
     }
 
-    /// Returns a handle for scans of another table of the database.
+    /// Returns a handle for scans over another table in the database.
     pub(crate) fn scans_of(&self, name: TableName) -> Self {
         let columns = Arc::new(DeclaredColumns::none(&name));
         let backend = Arc::clone(&self.inner.backend);
@@ -93,7 +94,7 @@ impl Table {
         &self.inner.backend
     }
 
-    /// Returns the name of the table.
+    /// Returns the table name.
     ///
     /// ```
     /// # fn example(orders: rowhouse::Table) {
@@ -108,7 +109,7 @@ impl Table {
         &self.inner.id
     }
 
-    /// Returns the key template of the table.
+    /// Returns the table's key template.
     ///
     /// ```
     /// // Which fields does a key have?
@@ -138,7 +139,7 @@ impl Table {
         }
     }
 
-    /// Returns the declared columns of the table.
+    /// Returns the table's declared columns.
     ///
     /// ```
     /// // How is the cell of a named column written with a plain put?
@@ -178,7 +179,7 @@ impl Table {
         self.key_schema()?.encode(values)
     }
 
-    /// Starts a put of the row with this key: call [`RowPut::set`] for its columns, then
+    /// Starts a put for the row with this key: call [`RowPut::set`] for the columns, then
     /// [`RowPut::put`], which also reports mistakes in the key.
     ///
     /// A `salt` field without a given value is generated randomly, so putting the same values twice
@@ -324,12 +325,12 @@ impl Table {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a get with
-    /// `existence_only`, see [`Table::exists`]; the errors of the backend.
+    /// `existence_only`, see [`Table::exists`]; errors from the backend.
     pub async fn get(&self, get: &Get) -> Result<Row> {
         self.inner.backend.get(self.id(), get).await
     }
 
-    /// Returns whether any cell matches a get, without reading the row's cells.
+    /// Returns true if any cell matches a get, without reading the row's cells.
     ///
     /// ```
     /// # use rowhouse::{Get, Result, Table};
@@ -347,11 +348,11 @@ impl Table {
         self.inner.backend.exists(self.id(), get).await
     }
 
-    /// Reads many rows; returns one result for each get, in the order of the gets. The row of a
-    /// missing key is empty; a get that fails does not affect the others.
+    /// Reads many rows; returns one result for each get, in the order in which the gets are given.
+    /// The row for a missing key is empty; a get that fails does not affect the others.
     ///
-    /// A cluster is asked with one call for each region server at a time, all servers in parallel,
-    /// of at most 1,000 gets. The rows are read one by one, not at one point in time.
+    /// A cluster gets one call for each region server at a time, all servers in parallel, with at
+    /// most 1,000 gets. The rows are read one by one, not at one point in time.
     ///
     /// ```
     /// use rowhouse::{Get, Put, TableSpec};
@@ -380,8 +381,8 @@ impl Table {
         self.inner.backend.get_many(self.id(), gets).await
     }
 
-    /// Explains a get of one column: returns every stored cell of the column and whether the get
-    /// returns it. If not, the entry contains the reason: the delete marker that hides it, its
+    /// Explains a get for one column: returns every stored cell in the column and whether the get
+    /// returns it. If not, the entry contains the reason: the delete marker that hides it, the
     /// expiry time, too many versions, or a newer write.
     ///
     /// ```
@@ -420,8 +421,8 @@ impl Table {
         on_blocking_thread(move || analyze_get(table, get)).await
     }
 
-    /// Reads a scan to its end as [`Table::scan`] does, and returns what that read: files, blocks,
-    /// cells and time. See [`Query::analyze`].
+    /// Reads a scan until it ends, as [`Table::scan`] does, and returns what that read: files,
+    /// blocks, cells and time. See [`Query::analyze`].
     ///
     /// ```
     /// # use rowhouse::{Result, RowRange, Scan, Table};
@@ -439,7 +440,7 @@ impl Table {
         on_blocking_thread(move || analyze_scan(table, scan)).await
     }
 
-    /// Reads a range of rows, in key order.
+    /// Reads a row range, in key order.
     ///
     /// ```
     /// # use rowhouse::{Result, RowRange, Scan, Table};
@@ -460,7 +461,7 @@ impl Table {
         self.scan_with(scan, &ReadAhead::new(1)).await
     }
 
-    /// As [`Table::scan`]; the threads of `ahead` read ahead.
+    /// As [`Table::scan`]; the threads in `ahead` read ahead.
     pub(crate) async fn scan_with(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<Rows> {
         self.inner.backend.scan(self.id(), scan, ahead).await
     }
@@ -474,7 +475,7 @@ impl Table {
         self.inner.backend.read_point(self.id()).await
     }
 
-    /// Estimates how much lies in ranges; `None` on a cluster.
+    /// Estimates how much data is in ranges; `None` on a cluster.
     pub(crate) async fn estimate(
         &self,
         ranges: &[RowRange],
@@ -483,7 +484,7 @@ impl Table {
         self.inner.backend.estimate(self.name(), ranges, columns).await
     }
 
-    /// Writes cells of one row atomically.
+    /// Writes cells to one row atomically.
     ///
     /// ```
     /// # use rowhouse::{Durability, Put, Result, Table};
@@ -504,11 +505,12 @@ impl Table {
     ///
     /// An embedded store checks and writes atomically. HBase can check only one column atomically
     /// with a write, so on a cluster the row is read first, and then the put checks its first
-    /// column (by family and qualifier): of concurrent inserts of a row with the same first column
-    /// exactly one succeeds. That column must have a non-empty value.
+    /// column (by family and qualifier): among concurrent inserts for a row with the same first
+    /// column exactly one succeeds. That column must have a non-empty value.
     ///
-    /// As after any delete, a cell inserted in the millisecond of a delete, or with a timestamp
-    /// that the delete covers, is hidden by the delete marker: then the row still does not exist.
+    /// As after any delete, a cell inserted in the same millisecond as a delete, or with a
+    /// timestamp that the delete covers, is hidden by the delete marker: then the row still does
+    /// not exist.
     ///
     /// ```
     /// # use rowhouse::{ErrorKind, Put, Result, Table};
@@ -522,8 +524,8 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// `RowExists`, with the fields of the key if the table has a template; `Unsupported` on a
-    /// cluster if the first column's value is empty; as [`Table::mutate`].
+    /// `RowExists`, with the key fields if the table has a template; `Unsupported` on a cluster if
+    /// the first column's value is empty; as [`Table::mutate`].
     pub async fn insert(&self, put: Put) -> Result<()> {
         let row = put.row().clone();
         if self.inner.backend.insert(self.id(), put).await? {
@@ -535,8 +537,8 @@ impl Table {
         ))
     }
 
-    /// Formats a key for messages: its bytes, followed by the fields of the template if the key
-    /// fits it.
+    /// Formats a key for messages: the key bytes, followed by the template fields if the key fits
+    /// it.
     fn key_text(&self, key: &[u8]) -> String {
         let bytes = escape(key);
         match &self.inner.key {
@@ -548,7 +550,7 @@ impl Table {
         }
     }
 
-    /// Deletes cells of one row.
+    /// Deletes cells in one row.
     ///
     /// ```
     /// # use rowhouse::{Delete, Result, Table, Timestamp};
@@ -565,7 +567,7 @@ impl Table {
         self.mutate(delete.into()).await.map(|_| ())
     }
 
-    /// Adds to counters of one row and returns their new values.
+    /// Adds to counters in one row and returns their new values.
     ///
     /// ```
     /// # use rowhouse::{Increment, Result, Table};
@@ -600,7 +602,7 @@ impl Table {
         self.inner.backend.mutate(self.id(), mutation).await
     }
 
-    /// Appends bytes to values of one row and returns the new values.
+    /// Appends bytes to values in one row and returns the new values.
     ///
     /// ```
     /// # use rowhouse::{Append, Result, Table};
@@ -645,7 +647,7 @@ impl Table {
     }
 
     /// Applies several mutations to one row atomically: all become visible and durable, or none.
-    /// Returns the new cells of the increments and appends, in their order.
+    /// Returns the new cells from the increments and appends, in the same order.
     ///
     /// ```
     /// # use rowhouse::{Delete, Put, Result, RowMutations, Table, Timestamp};
@@ -690,7 +692,7 @@ impl Table {
         self.inner.backend.mutate_row(self.id(), condition, mutations).await
     }
 
-    /// Applies mutations independently and returns one result each. Mutations of the same row are
+    /// Applies mutations independently and returns one result each. Mutations to the same row are
     /// applied in the given order.
     ///
     /// ```
@@ -711,7 +713,7 @@ impl Table {
         self.inner.backend.batch(self.id(), mutations).await
     }
 
-    /// Returns the regions of the table, ordered by start row.
+    /// Returns the table's regions, ordered by start row.
     ///
     /// ```
     /// # use rowhouse::{Result, Scan, Table};
@@ -736,7 +738,7 @@ impl Table {
         Ok(regions.into_iter().map(|(region, _)| region).collect())
     }
 
-    /// As [`Table::regions`], with the server of each region that is assigned: see
+    /// As [`Table::regions`], with the server for each region that is assigned: see
     /// [`Table::locate`].
     ///
     /// ```
@@ -755,7 +757,7 @@ impl Table {
         self.inner.backend.regions(self.name()).await
     }
 
-    /// Returns the region whose range contains a row, with its server if it is assigned. An
+    /// Returns the region whose range contains a row, with the server if it is assigned. An
     /// embedded database is one server named `localhost`, port 0.
     ///
     /// ```
@@ -779,7 +781,7 @@ impl Table {
         found.ok_or_else(|| Error::new(ErrorKind::UnknownRegion, self.name().to_string()))
     }
 
-    /// Returns a buffer that gathers adds to counters of the table in memory and writes their sums
+    /// Returns a buffer that gathers adds to counters in the table in memory and writes their sums
     /// every second: for counters that change often, if a crash may lose the last second. See
     /// [`CounterBuffer`].
     ///
@@ -794,12 +796,12 @@ impl Table {
     /// ```
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// Outside a tokio runtime.
     pub fn counter_buffer(&self, settings: CounterSettings) -> CounterBuffer {
         CounterBuffer::new(self.clone(), settings)
     }
 
-    /// Returns the value of a counter, or `None` if the column does not exist.
+    /// Returns a counter's value, or `None` if the column does not exist.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};

@@ -1,4 +1,4 @@
-//! Transactions over rows of any tables.
+//! Transactions over rows in any tables.
 
 use rowhouse_model::{
     Append, Delete, Get, Increment, Mutation, MutationOutcome, Put, Result, Row, Scan,
@@ -8,7 +8,7 @@ use crate::backend::EmbeddedTransaction;
 use crate::query::{Query, QueryRow};
 use crate::table::Table;
 
-/// The reads and writes of one [`Database::transact`] call. They wait for nothing but the disk, so
+/// The reads and writes in one [`Database::transact`] call. They wait for nothing but the disk, so
 /// they are not asynchronous.
 ///
 /// ```
@@ -68,8 +68,8 @@ impl<'a> Transaction<'a> {
         self.inner.get(table.id(), get)
     }
 
-    /// Reads a range of rows, in key order, into memory. The whole range counts as read for
-    /// conflict detection, so keep it narrow with [`Scan::range`], and bound the result with
+    /// Reads a row range, in key order, into memory. The whole range counts as read for conflict
+    /// detection, so keep it narrow with [`Scan::range`], and bound the result with
     /// [`Scan::limit`].
     ///
     /// ```
@@ -89,13 +89,13 @@ impl<'a> Transaction<'a> {
         self.inner.scan(table.id(), scan)
     }
 
-    /// Reads the rows of a query into memory: a query of [`Table::query`], with all its settings.
-    /// It is read by the key or by an index, as outside of transactions, and shows the
-    /// transaction's own writes either way.
+    /// Reads a query's rows into memory: a query from [`Table::query`], with all settings. It is
+    /// read by the key or by an index, as outside a transaction, and shows the transaction's own
+    /// writes either way.
     ///
-    /// For conflict detection, all ranges that the query reads of the table or of the index count
-    /// as read, even if a limit ends it early, and the rows to which entries of the index led. So a
-    /// query conflicts with every commit that would have changed its answer, also by new rows.
+    /// For conflict detection, all ranges that the query reads in the table or in the index count
+    /// as read, even if a limit ends it early, and the rows to which entries in the index led. So a
+    /// query conflicts with every commit that would have changed the answer, also by new rows.
     ///
     /// ```
     /// use rowhouse::{Error, TableSpec};
@@ -137,7 +137,7 @@ impl<'a> Transaction<'a> {
         self.inner.query(query)
     }
 
-    /// Writes cells of one row.
+    /// Writes cells to one row.
     ///
     /// ```
     /// # use rowhouse::{Put, Result, Table, Transaction};
@@ -153,7 +153,7 @@ impl<'a> Transaction<'a> {
         self.mutate(table, put.into()).map(|_| ())
     }
 
-    /// Deletes cells of one row. Cells that the transaction puts later are not hidden by it.
+    /// Deletes cells in one row. Cells that the transaction puts later are not hidden by it.
     ///
     /// ```
     /// # use rowhouse::{Delete, Result, Table, Transaction};
@@ -169,7 +169,7 @@ impl<'a> Transaction<'a> {
         self.mutate(table, delete.into()).map(|_| ())
     }
 
-    /// Adds to counters of one row and returns their new values.
+    /// Adds to counters in one row and returns their new values.
     ///
     /// ```
     /// # use rowhouse::{Increment, Result, Table, Transaction};
@@ -187,7 +187,7 @@ impl<'a> Transaction<'a> {
         self.mutate(table, increment.into()).map(|outcome| outcome.row)
     }
 
-    /// Appends bytes to values of one row and returns the new values.
+    /// Appends bytes to values in one row and returns the new values.
     ///
     /// ```
     /// # use rowhouse::{Append, Result, Table, Transaction};

@@ -1,4 +1,4 @@
-//! Advice and comparisons for tables of a real cluster whose address is in `ROWHOUSE_TEST_CLUSTER`.
+//! Advice and comparisons for tables on a real cluster whose address is in `ROWHOUSE_TEST_CLUSTER`.
 //! Without it these tests print that they are skipped, and pass.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]

@@ -1,7 +1,7 @@
-//! Indexes that clients keep, against a real cluster whose address is in `ROWHOUSE_TEST_CLUSTER`.
-//! Without it these tests print that they are skipped, and pass.
+//! Indexes that clients maintain, against a real cluster whose address is in
+//! `ROWHOUSE_TEST_CLUSTER`. Without it these tests print that they are skipped, and pass.
 //!
-//! Writers are processes of their own, and are killed at random moments with SIGKILL.
+//! Writers are separate processes, and are killed at random moments with SIGKILL.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
@@ -24,7 +24,7 @@ fn cluster() -> Option<String> {
     url
 }
 
-/// The operations end soon, so that a build of an index begins soon.
+/// The operations end soon, so that an index build begins soon.
 async fn connect(url: &str) -> Database {
     Database::builder(url).operation_timeout(Duration::from_secs(30)).open().await.unwrap()
 }
@@ -44,7 +44,7 @@ impl Random {
     }
 }
 
-/// A random write of a random row.
+/// A random write to a random row.
 fn write(random: &mut Random) -> Mutation {
     let row = format!("r{}", random.below(ROWS));
     let column = ["a", "b", "u"][random.below(3) as usize];
@@ -98,7 +98,7 @@ async fn ids(table: &Table, query: &str, index: Option<&str>) -> Vec<String> {
     ids
 }
 
-/// Checks that queries by the indexes find what they find by the key. Returns the number of rows.
+/// Checks that queries by the indexes find what they find by the key. Returns the row count.
 async fn check(table: &Table, context: &str) -> usize {
     let mut count = 0;
     for value in 0..VALUES {

@@ -1,5 +1,5 @@
-//! A search copy of a table of a real cluster whose address is in `ROWHOUSE_TEST_CLUSTER`. Without
-//! it this test prints that it is skipped, and passes.
+//! A search copy from a table on a real cluster whose address is in `ROWHOUSE_TEST_CLUSTER`.
+//! Without it this test prints that it is skipped, and passes.
 
 #![cfg(feature = "search")]
 

@@ -1,8 +1,8 @@
-//! Every example runs, and its assertions hold.
+//! Every example runs, and the assertions in it hold.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-/// Declares each example as a module with its `main` as a test.
+/// Declares each example as a module with `main` as a test.
 macro_rules! examples {
     ($($name:ident)*) => {
         #[path = "../examples"]

@@ -1,4 +1,4 @@
-//! Measures how much of a wide row is read from its file, with the operating system's counters. It
+//! Measures how much of a wide row is read from the file, with the operating system's counters. It
 //! is a separate test binary because they count for the whole process.
 
 #![cfg(target_os = "linux")]
@@ -8,7 +8,7 @@ use rowhouse::{Database, Put, TableSpec};
 
 const COLUMNS: u32 = 100_000;
 
-/// Returns the number of bytes that this process has read so far.
+/// Returns how many bytes this process has read so far.
 fn bytes_read() -> u64 {
     let counters = std::fs::read_to_string("/proc/self/io").unwrap();
     let count = counters.lines().find_map(|line| line.strip_prefix("rchar: "));
@@ -45,7 +45,7 @@ async fn of_a_hundred_thousand_columns_little_more_is_read_than_what_is_asked_fo
     fill(&database).await;
     database.close().await.unwrap();
 
-    // Returns the number of cells and of bytes read, by a store with empty caches.
+    // Returns how many cells and bytes are read, by a store with empty caches.
     let read = async |asked: &str, family: &str| {
         let database = rowhouse::open(path).await.unwrap();
         let table = database.table("t").await.unwrap();

@@ -1,4 +1,4 @@
-//! `rowhouse admin`: changes of a running server.
+//! `rowhouse admin`: changes a running server.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -6,13 +6,13 @@ use rowhouse::{Database, Error, Result};
 use rowhouse_model::ServerName;
 use rowhouse_store::Settings;
 
-/// Checks the URL of a database.
+/// Checks a database URL.
 pub(super) fn url(text: &str) -> Result<String> {
     Database::builder(text).check()?;
     Ok(text.to_owned())
 }
 
-/// Checks a directory, or the URL of a server.
+/// Checks a directory, or a server URL.
 pub(super) fn directory_or_url(text: &str) -> Result<String> {
     match text.contains("://") {
         true => url(text),
@@ -26,7 +26,7 @@ pub(super) fn address(text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
-/// Parses the size of the largest mutation.
+/// Parses how large a mutation may be.
 pub(super) fn mutation_bytes(text: &str) -> Result<usize> {
     let bounds = Settings::MUTATION_BYTES;
     let bytes = text.parse().ok().filter(|bytes| bounds.contains(bytes));
@@ -39,7 +39,7 @@ pub(super) fn mutation_bytes(text: &str) -> Result<usize> {
     })
 }
 
-/// Reads the memory of calls in bytes: at least 8 MiB.
+/// Reads the memory for calls in bytes: at least 8 MiB.
 pub(super) fn call_memory(text: &str) -> Result<u64> {
     const MIN: u64 = 8 << 20;
     let bytes = text.parse().ok().filter(|bytes| *bytes >= MIN);

@@ -2,7 +2,7 @@
 
 use rowhouse::Error;
 
-/// Converts an error of the CSV reader to our wording.
+/// Converts a CSV reader error to our wording.
 pub(super) fn unreadable_csv(error: csv::Error) -> Error {
     match error.into_kind() {
         csv::ErrorKind::Io(source) => Error::io("cannot read the input", source),

@@ -1,4 +1,4 @@
-//! `rowhouse heat`: where the requests of a table are.
+//! `rowhouse heat`: where the requests to a table are.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

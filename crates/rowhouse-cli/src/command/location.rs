@@ -9,13 +9,13 @@ use rowhouse_store::Holder;
 
 use crate::output::report;
 
-/// How long a command waits for a server that is starting. A server reads its log first.
+/// How long a command waits for a server that is starting. A server reads the log first.
 const START_WAIT: Duration = Duration::from_secs(20);
-/// Time between two looks at the holder of a directory.
+/// Time between two looks at a directory's holder.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Returns the URL of the database for [`rowhouse::open`]. A directory that a server holds becomes
-/// that server's URL; a server that is starting is waited for.
+/// Returns the database URL for [`rowhouse::open`]. A directory that a server holds becomes that
+/// server's URL; a server that is starting is waited for.
 pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String> {
     if let Some(url) = connect {
         return Ok(url.to_owned());
@@ -26,8 +26,8 @@ pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String>
     }
 }
 
-/// Returns the address of the server that holds a directory. If it is starting, says so and waits
-/// for it.
+/// Returns the address of the server that holds a directory. If it is starting, prints that and
+/// waits for it.
 ///
 /// # Errors
 /// `InUse` if the server does not serve in time.
@@ -35,7 +35,7 @@ pub(super) fn server_of(data: &Path) -> Result<Option<String>> {
     let begun = Instant::now();
     let mut is_announced = false;
     while let Some(holder) = Holder::of(data)? {
-        // The text of a holder that changes is empty for a moment.
+        // The text about a holder that changes is empty for a moment.
         if !holder.is_starting && holder.pid.is_some() {
             return Ok(holder.address);
         }
@@ -63,7 +63,7 @@ pub(super) async fn open_existing(url: &str) -> Result<Database> {
     }
 }
 
-/// Returns the data directory of a URL, unless it is a server's.
+/// Returns the data directory in a URL, unless it is a server's.
 pub(super) fn directory_of(url: &str) -> Option<&Path> {
     let path = url.strip_prefix("file://").or_else(|| url.strip_prefix("file:"));
     path.or_else(|| (!url.contains("://")).then_some(url)).map(Path::new)

@@ -1,4 +1,4 @@
-//! One file for each command of the program.
+//! One file for each command in the program.
 
 pub(crate) mod admin;
 pub(crate) mod advise;
@@ -28,13 +28,13 @@ use location::{database_url, directory_of, open_existing, server_of};
 /// The default data directory.
 const DATA_DIR: &str = "./rowhouse-data";
 
-/// The exit status of a check or salvage that found no damage in a store whose log was not closed.
+/// The exit status for a check or salvage that found no damage in a store whose log was not closed.
 const NOT_CLOSED: u8 = 3;
 
-/// The outcome of a command: an exit status, or an error.
+/// A command outcome: an exit status, or an error.
 type CommandResult = rowhouse::Result<std::process::ExitCode>;
 
-/// Starts the runtime of a command that is a client or a server.
+/// Starts the runtime for a command that is a client or a server.
 fn runtime() -> rowhouse::Result<tokio::runtime::Runtime> {
     tokio::runtime::Runtime::new()
         .map_err(|source| rowhouse::Error::io("cannot start the runtime", source))

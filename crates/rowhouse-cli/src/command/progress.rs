@@ -26,7 +26,7 @@ impl Bar {
         Self::default()
     }
 
-    /// Returns whether the bar is shown, and was not drawn very recently.
+    /// Returns true if the bar is shown, and was not drawn very recently.
     pub(super) fn is_due(&self) -> bool {
         self.shown.is_seen() && self.drawn.is_none_or(|drawn| drawn.elapsed() >= BETWEEN)
     }

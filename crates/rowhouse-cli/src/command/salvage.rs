@@ -1,4 +1,4 @@
-//! `rowhouse salvage`: copies the readable data of a damaged store to a new one.
+//! `rowhouse salvage`: copies readable data from a damaged store to a new one.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `rowhouse search`: full-text search in the tables of a cluster, by a copy of their searched
+//! `rowhouse search`: full-text search in cluster tables, through a copy that has the searched
 //! cells.
 
 use std::path::PathBuf;

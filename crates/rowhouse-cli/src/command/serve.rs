@@ -105,7 +105,7 @@ pub(crate) fn run(args: ServeArgs) -> CommandResult {
     let log = ServerLog::start(&args.data)?;
     let runtime = runtime()?;
     let served = runtime.block_on(serve(args, &log.path));
-    // The store is closed and its log synced: tasks that still run were abandoned, and are not
+    // The store is closed and the log synced: tasks that still run were abandoned, and are not
     // awaited.
     runtime.shutdown_background();
     if served.is_err() {

@@ -57,11 +57,11 @@ pub(crate) fn run(args: ShellArgs) -> CommandResult {
     let mut shell = Shell { runtime, session, stop_at_error: args.non_interactive };
     let ran = shell.run(source);
     let closed = shell.runtime.block_on(database.close());
-    // Work of interrupted commands is not awaited.
+    // Interrupted commands are not awaited.
     shell.runtime.shutdown_background();
     let code = match ran {
         Ok(code) => code,
-        // The reader of the output has closed it.
+        // The output reader has closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => return Err(Error::io("cannot continue", error)),
     };

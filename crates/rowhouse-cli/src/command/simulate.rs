@@ -1,4 +1,4 @@
-//! `rowhouse simulate`: the costs of one design of a table.
+//! `rowhouse simulate`: what one table design costs.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `rowhouse stats`: the contents and disk usage of a store's files.
+//! `rowhouse stats`: what a store's files contain, and their disk usage.
 
 use std::fmt::Write;
 use std::path::PathBuf;

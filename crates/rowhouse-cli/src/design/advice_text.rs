@@ -1,19 +1,19 @@
-//! Advice as lines of text.
+//! Advice as text lines.
 
 use rowhouse::advise::{Advice, AdviceStep, AdvisedDesign, Workload};
 
 use super::columns::{Align, aligned};
 use super::text::{broken, number, percent};
 
-/// Designs that were only estimated of which lines are printed.
+/// How many designs that were only estimated are printed.
 const LISTED: usize = 4;
 
-/// Returns the progress of a comparison of designs.
+/// Returns how far a design comparison is.
 pub(crate) fn step_text(step: &AdviceStep<'_>) -> String {
     format!("simulating design {} of {}: {}", step.number, step.count, step.design)
 }
 
-/// Returns a comparison of designs as lines, with commands for the table of this name; without one,
+/// Returns a design comparison as lines, with commands for the table with this name; without one,
 /// it is NAME.
 pub(crate) fn advice_lines(
     workload: &Workload,
@@ -58,7 +58,7 @@ pub(crate) fn advice_lines(
     lines
 }
 
-/// Returns two lines for each design: its numbers, and its key and indexes.
+/// Returns two lines for each design: the numbers, and the key with the indexes.
 fn designs(advice: &Advice) -> Vec<String> {
     let head = ["", "design", "rows/s", "busiest region", "score", "bytes/row"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];

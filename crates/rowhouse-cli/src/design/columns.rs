@@ -1,13 +1,13 @@
 //! Lines with cells below each other.
 
-/// How the cells of a column are aligned.
+/// How the cells in a column are aligned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
     Right,
 }
 
-/// Returns the rows as lines, each column as wide as its widest cell, two spaces between columns.
+/// Returns the rows as lines, each column as wide as the widest cell, two spaces between columns.
 pub(super) fn aligned(columns: &[Align], rows: &[Vec<String>]) -> Vec<String> {
     let width = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));

@@ -1,9 +1,9 @@
-//! Simulations and comparisons of designs as JSON.
+//! Design simulations and comparisons as JSON.
 
 use rowhouse::advise::{Advice, QuestionCost, Simulation, TableSpread, Way, Workload};
 use serde_json::{Value, json};
 
-/// Returns the result of a simulation.
+/// Returns a simulation result.
 pub(crate) fn simulation_json(workload: &Workload, simulation: &Simulation) -> Value {
     let tables = simulation.spread.tables.iter().map(table);
     let questions = simulation.questions.iter().map(question);
@@ -27,7 +27,7 @@ pub(crate) fn simulation_json(workload: &Workload, simulation: &Simulation) -> V
     })
 }
 
-/// Returns a comparison of designs.
+/// Returns a design comparison.
 pub(crate) fn advice_json(workload: &Workload, advice: &Advice) -> Value {
     let designs = advice.designs.iter().map(|design| {
         let simulation = design.simulation.as_ref().map(|it| simulation_json(workload, it));
@@ -107,7 +107,7 @@ fn question(cost: &QuestionCost) -> Value {
     })
 }
 
-/// Returns `key`, or the name of the index.
+/// Returns `key`, or the index name.
 fn name(way: &Way) -> &str {
     match way {
         Way::Key => "key",

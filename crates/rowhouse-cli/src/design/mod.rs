@@ -1,4 +1,4 @@
-//! Simulations and comparisons of designs, in words, as JSON and as drawings.
+//! Design simulations and comparisons, in words, as JSON and as drawings.
 
 mod advice_text;
 mod columns;

@@ -1,5 +1,5 @@
-//! Designs as a drawing: the cost of reads from left to right, the share of the busiest region from
-//! bottom to top, a point for each design.
+//! Designs as a drawing: the read cost from left to right, the busiest region's share from bottom
+//! to top, a point for each design.
 
 use rowhouse::advise::{Advice, AdvisedDesign, DesignKind, Simulation, Workload};
 use rowhouse_model::{Svg, SvgStyle, clipped, escape_xml};
@@ -10,25 +10,25 @@ const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 400.0;
 /// The designs that have a line in the legend.
 const LISTED: usize = 12;
-/// Characters of a line of the legend.
+/// How many characters a legend line has.
 const LINE_CHARS: usize = 118;
 const LINE: f64 = 17.0;
 /// The kinds that the literature puts on one line, from the best reads in order to the best writes.
 const LITERATURE: [DesignKind; 4] =
     [DesignKind::Sequential, DesignKind::Salted, DesignKind::Promoted, DesignKind::Random];
 
-/// A point of the drawing.
+/// A point in the drawing.
 struct Point {
     cost: f64,
     share: f64,
-    /// The class that gives it its color and form.
+    /// The class that determines the color and form.
     class: &'static str,
-    /// Its number in the legend.
+    /// The number in the legend.
     number: Option<usize>,
     text: String,
 }
 
-/// Returns the drawing of a comparison of designs.
+/// Returns a design comparison as a drawing.
 pub(crate) fn advice_svg(workload: &Workload, advice: &Advice) -> String {
     let points: Vec<Point> =
         advice.designs.iter().enumerate().map(|(at, design)| point(advice, at, design)).collect();
@@ -38,7 +38,7 @@ pub(crate) fn advice_svg(workload: &Workload, advice: &Advice) -> String {
     drawing.finish(workload, &points)
 }
 
-/// Returns the drawing of one design.
+/// Returns one design as a drawing.
 pub(crate) fn simulation_svg(workload: &Workload, simulation: &Simulation) -> String {
     let indexes = simulation.indexes.iter().map(|index| format!(" + {index}"));
     let points = [Point {
@@ -78,7 +78,7 @@ fn point(advice: &Advice, at: usize, design: &AdvisedDesign) -> Point {
     }
 }
 
-/// Returns the best key without indexes of each kind that the literature puts on one line.
+/// Returns, for each kind that the literature puts on one line, the best key without indexes.
 fn literature(designs: &[AdvisedDesign]) -> Vec<(f64, f64)> {
     let cheapest = |kind: &DesignKind| {
         let of_kind = designs.iter().filter(|it| it.kind == *kind && it.indexes.is_empty());
@@ -88,7 +88,7 @@ fn literature(designs: &[AdvisedDesign]) -> Vec<(f64, f64)> {
     LITERATURE.iter().filter_map(cheapest).collect()
 }
 
-/// A drawing with its scales.
+/// A drawing with the scales.
 struct Drawing {
     svg: Svg,
     /// The powers of ten at the ends of the horizontal axis.
@@ -156,7 +156,7 @@ impl Drawing {
             escape_xml(&point.text)
         ));
         if let Some(number) = point.number {
-            // Points that lie on each other have their numbers beside each other.
+            // Points at the same place have their numbers beside each other.
             let shift = 9.0 + 18.0 * ((number - 1) % 4) as f64;
             self.svg.text((x + shift, y - 6.0), "", &number.to_string());
         }
@@ -191,7 +191,7 @@ fn scaled(cost: f64) -> String {
     if cost < 1e5 { format!("{cost:.0}") } else { format!("1e{:.0}", cost.log10()) }
 }
 
-/// Colors of points differ in lightness, too, so that they are told apart in print.
+/// Point colors differ in lightness, too, so that they are distinct in print.
 const STYLE: SvgStyle<'_> = SvgStyle {
     font_size: 12,
     rules: ".title { font-size: 16px } .small { font-size: 11px } \

@@ -32,7 +32,7 @@ impl ScratchDir {
 
 impl Drop for ScratchDir {
     fn drop(&mut self) {
-        // Nothing is lost if it stays: it is in the folder of temporary files.
+        // Nothing is lost if it stays: it is in the folder for temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! A simulation as lines of text.
+//! A simulation as text lines.
 
 use rowhouse::advise::{QuestionCost, Simulation, TableSpread, Workload};
 
@@ -6,12 +6,12 @@ use super::columns::{Align, aligned};
 use crate::counted::counted;
 use crate::wrapped::wrapped;
 
-/// The most characters of a line of sentences, unless a word is longer.
+/// The most characters in a line with sentences, unless a word is longer.
 const LINE_CHARS: usize = 100;
 /// From an eighth to the whole.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Returns the result of a simulation as lines.
+/// Returns a simulation result as lines.
 pub(crate) fn simulation_lines(workload: &Workload, simulation: &Simulation) -> Vec<String> {
     let mut lines = vec![format!("key {}", simulation.key)];
     lines.extend(simulation.indexes.iter().map(|index| format!("index {index}")));
@@ -33,7 +33,7 @@ pub(crate) fn simulation_lines(workload: &Workload, simulation: &Simulation) -> 
     lines
 }
 
-/// Says how the simulation compares with the real table.
+/// States how the simulation compares with the real table.
 fn scale(workload: &Workload, simulation: &Simulation) -> String {
     let rows = counted(simulation.rows, "row");
     let divides = simulation.rows.div_ceil(workload.regions() as u64);
@@ -68,7 +68,7 @@ fn spread_lines(tables: &[TableSpread]) -> Vec<String> {
     aligned(&[Align::Left, right, right, right, right, right, Align::Left], &rows)
 }
 
-/// Returns the share of the busiest region in each interval as a bar of up to eight eighths.
+/// Returns the busiest region's share in each interval as a bar with up to eight eighths.
 fn over_time(table: &TableSpread) -> String {
     let bar = |share: f64| BARS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1];
     table.intervals.iter().map(|shares| bar(shares.busiest_region)).collect()
@@ -85,7 +85,7 @@ fn sizes(simulation: &Simulation) -> String {
     }
 }
 
-/// Returns two lines for each question: its text and way, and its numbers.
+/// Returns two lines for each question: the text and way, and the numbers.
 fn question_lines(simulation: &Simulation) -> Vec<String> {
     let head = [
         "questions",

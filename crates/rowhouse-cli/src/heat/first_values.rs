@@ -1,5 +1,5 @@
-//! The values of the first field of a table's keys, if there are few. A server that measures no
-//! finer than regions does not show them.
+//! The values that the first field has in a table's keys, if there are few. A server that measures
+//! no finer than regions does not show them.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use rowhouse::query::Predicate;
 use rowhouse::{Result, RowRange, Scan, Table};
 use rowhouse_model::escape_controls;
 
-/// So few values cannot be spread over the regions of a growing table.
+/// So few values cannot be spread over a growing table's regions.
 const VALUES_FEW: usize = 8;
 
-/// All values of the first field of a table's keys.
+/// All values that the first field has in a table's keys.
 pub(crate) struct FewFirstValues {
     field: String,
     values: Vec<String>,
 }
 
 impl FewFirstValues {
-    /// Reads one row of each value, up to one more than few; `None` if there are more, if the table
-    /// is empty, and if the key does not begin with the value of a field.
+    /// Reads one row for each value, up to one more than few; `None` if there are more, if the
+    /// table is empty, and if the key does not begin with a field value.
     pub(crate) async fn find(table: &Table) -> Result<Option<Self>> {
         let Ok(schema) = table.key_schema() else { return Ok(None) };
         let (true, Some(field)) = (schema.computed().is_empty(), schema.fields().first()) else {
@@ -36,7 +36,7 @@ impl FewFirstValues {
                 return Ok(None);
             }
             few.values.push(escape_controls(&value.to_string()));
-            // The rows with the value are one range, since its field comes first.
+            // The rows with the value are one range, since the field comes first.
             let plan =
                 table.query_where(Predicate::all().eq(field.name(), value.clone())).explain()?;
             let [range] = plan.ranges() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The heat of a table in words and as a picture.
+//! Table heat in words and as a picture.
 
 mod first_values;
 mod picture;
@@ -21,18 +21,18 @@ pub(crate) use picture::svg;
 /// Ranges and rows that are listed.
 const LISTED: usize = 5;
 
-/// The heat of a table, with what its keys mean.
+/// Table heat, with what the keys mean.
 pub(crate) struct TableHeat {
     pub(crate) table: String,
     pub(crate) report: HeatReport,
     pub(crate) schema: Option<KeySchema>,
     pub(crate) regions: Vec<RowRange>,
-    /// On a cluster: the values of the first field, if there are few.
+    /// On a cluster: the first field's values, if there are few.
     pub(crate) first_values: Option<FewFirstValues>,
 }
 
 impl TableHeat {
-    /// Reads the heat of a table, of the last minutes or of all times.
+    /// Reads a table's heat, for the last minutes or for all times.
     pub(crate) async fn read(
         database: &Database,
         name: &str,
@@ -61,7 +61,7 @@ impl TableHeat {
         })
     }
 
-    /// Returns the report as lines of text.
+    /// Returns the report as text lines.
     pub(crate) fn lines(&self) -> Vec<String> {
         let buckets = || self.report.columns.iter().flat_map(|column| &column.buckets);
         let reads: u64 = buckets().map(|bucket| bucket.reads).sum();
@@ -100,7 +100,7 @@ impl TableHeat {
         lines
     }
 
-    /// Returns the map of all requests.
+    /// Returns the map with all requests.
     fn map(&self) -> HeatMap {
         let columns = &self.report.columns;
         let from = columns.first().map_or(0, |column| column.begun_millis);
@@ -118,7 +118,7 @@ impl TableHeat {
         format!("  {}: {reads}, {writes}{error}", self.key(&row.row))
     }
 
-    /// Returns a key with its fields, if the table has a template.
+    /// Returns a key with the fields, if the table has a template.
     pub(crate) fn key(&self, key: &Bytes) -> String {
         match &self.schema {
             _ if key.is_empty() => "…".to_owned(),

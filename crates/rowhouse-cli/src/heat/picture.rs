@@ -1,4 +1,4 @@
-//! The heat of a table as a drawing: time from left to right, keys from top to bottom.
+//! Table heat as a drawing: time from left to right, keys from top to bottom.
 
 use rowhouse::Bytes;
 use rowhouse_model::{Svg, SvgStyle, clipped};
@@ -10,9 +10,9 @@ const LEFT: f64 = 250.0;
 const TOP: f64 = 64.0;
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 512.0;
-/// Distance between two labels of the key axis.
+/// Distance between two labels on the key axis.
 const LABEL_DISTANCE: f64 = 24.0;
-/// The number of colors, from the least to the most load on a logarithmic scale.
+/// How many colors there are, from the least to the most load on a logarithmic scale.
 const COLORS: usize = 9;
 /// From light to dark, also without color: in print the darker is the hotter.
 const LIGHT: [&str; COLORS] = [
@@ -24,9 +24,9 @@ const DARK: [&str; COLORS] = [
     "#1b1020", "#34124a", "#5b1a6b", "#85216b", "#b03060", "#d84b40", "#f1731d", "#fca50a",
     "#fcffa4",
 ];
-/// Characters of a label.
+/// How many characters a label has.
 const LABEL_CHARS: usize = 36;
-/// Characters of a line below the drawing.
+/// How many characters a line below the drawing has.
 const LINE_CHARS: usize = 150;
 
 /// Returns the drawing.
@@ -46,7 +46,7 @@ pub(crate) fn svg(heat: &TableHeat) -> String {
     );
     let scale = "darker (lighter on a dark page) is hotter, on a logarithmic scale";
     svg.text((16.0, 46.0), "", scale);
-    // Requests per minute and row of the drawing.
+    // Requests per minute and row in the drawing.
     let cells = map.columns.iter().flat_map(|column| {
         let minutes = column.length_millis.max(60_000) as f64 / 60_000.0;
         let ends = column.ranges.iter().skip(1).map(|&(row, _)| row).chain([map.bounds.len()]);
@@ -72,7 +72,7 @@ pub(crate) fn svg(heat: &TableHeat) -> String {
     svg.finish((LEFT + WIDTH + 24.0, TOP + HEIGHT + 120.0), &style)
 }
 
-/// Returns the color of a rate; `None` without requests.
+/// Returns the color for a rate; `None` without requests.
 fn color(rate: f64, most: f64) -> Option<usize> {
     if rate < 0.5 {
         return None;
@@ -81,7 +81,7 @@ fn color(rate: f64, most: f64) -> Option<usize> {
     Some(((share * COLORS as f64) as usize).min(COLORS - 1))
 }
 
-/// Returns the rules of style of the colors.
+/// Returns the style rules for the colors.
 fn rules(colors: [&str; COLORS]) -> String {
     let rules = colors.iter().enumerate();
     rules.map(|(at, color)| format!(".c{at} {{ fill: {color} }} ")).collect()

@@ -1,5 +1,5 @@
-//! The value of an argument or option, as the type that its command takes. Errors begin with the
-//! name of the argument.
+//! An argument or option value, as the type that the command takes. Errors begin with the argument
+//! name.
 
 use rowhouse::Bytes;
 

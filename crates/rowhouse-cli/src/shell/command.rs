@@ -1,6 +1,5 @@
-//! A command of the shell: its grammar, its help and its function; and a call of it, from which the
-//! function takes the arguments one by one. Arguments left over at the end are refused, so that
-//! nothing is ignored.
+//! A shell command: grammar, help and function; and a call, from which the function takes the
+//! arguments one by one. Arguments that remain at the end are refused, so that nothing is ignored.
 
 use rowhouse::Bytes;
 use rowhouse::schema::TableName;
@@ -11,7 +10,7 @@ use super::grammar::{Hash, Value};
 use super::options::{OptionText, Options, has_option};
 use super::session::{CommandFuture, Session};
 
-/// A command of the shell. Help, completion and dispatch read all of it from here.
+/// A shell command. Help, completion and dispatch read everything about it from here.
 pub(crate) struct Command {
     /// The name, then the aliases.
     pub(crate) names: &'static [&'static str],
@@ -27,7 +26,7 @@ pub(crate) struct Command {
     pub(crate) run: Action,
 }
 
-/// The function that runs a command, by its effect.
+/// The function that runs a command, by the effect it has.
 #[derive(Clone, Copy)]
 pub(crate) enum Action {
     /// Changes nothing.
@@ -64,22 +63,22 @@ impl Group {
     }
 }
 
-/// A parameter of a command.
+/// A command parameter.
 pub(crate) struct Argument {
-    /// Its name in help and errors.
+    /// The name in help and errors.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) need: Need,
 }
 
-/// The kind of a parameter, for completion.
+/// A parameter kind, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The name of a table that exists.
+    /// An existing table's name.
     Table,
-    /// The name of a command.
+    /// A command name.
     Command,
-    /// A hash of options.
+    /// A hash with options.
     Options,
     /// Anything else.
     Other,
@@ -109,10 +108,10 @@ pub(crate) const fn repeated(name: &'static str) -> Argument {
     Argument { name, kind: Kind::Other, need: Need::Repeated }
 }
 
-/// The name of a table that exists.
+/// An existing table's name.
 pub(crate) const TABLE: Argument =
     Argument { name: "TABLE", kind: Kind::Table, need: Need::Required };
-/// A hash of the command's options.
+/// A hash with the command's options.
 pub(crate) const OPTIONS: Argument =
     Argument { name: "OPTIONS", kind: Kind::Options, need: Need::Optional };
 
@@ -122,33 +121,33 @@ impl Command {
         self.names[0]
     }
 
-    /// Returns the minimum and maximum number of arguments.
+    /// Returns the minimum and maximum argument count.
     pub(crate) fn arity(&self) -> (usize, Option<usize>) {
         let least = self.arguments.iter().filter(|place| place.need == Need::Required).count();
         let any = self.arguments.iter().any(|place| place.need == Need::Repeated);
         (least, (!any).then_some(self.arguments.len()))
     }
 
-    /// Returns true if its hash may hold `name`.
+    /// Returns true if the command's hash may hold `name`.
     pub(crate) fn has_option(&self, name: &str) -> bool {
         has_option(self.options, name)
     }
 
-    /// Returns the parameter of the argument at `at`, counted from 0.
+    /// Returns the parameter for the argument at `at`, counted from 0.
     pub(crate) fn place(&self, at: usize) -> Option<&'static Argument> {
         let last = self.arguments.last().filter(|place| place.need == Need::Repeated);
         self.arguments.get(at).or(last)
     }
 }
 
-/// A command with its arguments.
+/// A command with the arguments.
 pub(crate) struct Call {
     pub(crate) command: &'static Command,
     pub(crate) arguments: Vec<Value>,
 }
 
 impl Call {
-    /// Creates a call after checking the number of arguments.
+    /// Creates a call after checking the argument count.
     pub(crate) fn new(command: &'static Command, arguments: Vec<Value>) -> Result<Self> {
         let (least, most) = command.arity();
         let given = arguments.len();

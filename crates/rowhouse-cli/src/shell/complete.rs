@@ -3,8 +3,8 @@
 use super::command::Kind;
 use super::commands;
 
-/// Returns the start of the word at the end of `line`, and its possible completions. Pure: `tables`
-/// are the names of the existing tables.
+/// Returns where the last word in `line` starts, and the possible completions. Pure: `tables` are
+/// the existing tables' names.
 pub(crate) fn complete(line: &str, tables: &[String]) -> (usize, Vec<String>) {
     let statement = line.rfind([';', '\n']).map_or(0, |end| end + 1);
     let statement = statement + (line.len() - statement - line[statement..].trim_start().len());
@@ -31,8 +31,8 @@ fn matching<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<String>
     names.filter(|name| name.starts_with(word)).map(str::to_owned).collect()
 }
 
-/// The syntactic position at the end of a text: the argument, whether it is inside quotes, and the
-/// start of its last word.
+/// The syntactic position where a text ends: the argument, whether it is inside quotes, and where
+/// the last word starts.
 struct CursorPosition {
     argument: usize,
     quoted: bool,

@@ -1,4 +1,4 @@
-//! Declarations of tables, in the form of `describe`.
+//! Table declarations, in the form of `describe`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use rowhouse::Bytes;
 use rowhouse::key::escape;
 use rowhouse::schema::{FamilyDescriptor, TableDescriptor};
 
-/// The attributes of a family that are always shown, in HBase's order, with their defaults.
+/// The family attributes that are always shown, in HBase's order, with their defaults.
 const FAMILY_ATTRIBUTES: [(&str, &str); 12] = [
     ("INDEX_BLOCK_ENCODING", "NONE"),
     ("VERSIONS", "1"),
@@ -22,7 +22,7 @@ const FAMILY_ATTRIBUTES: [(&str, &str); 12] = [
     ("BLOCKSIZE", "65536"),
 ];
 
-/// The number of seconds that means FOREVER.
+/// The seconds that mean FOREVER.
 pub(crate) const TTL_FOREVER: i64 = i32::MAX as i64;
 
 /// Returns a table in the form `name, {TABLE_ATTRIBUTES => {…}}`.
@@ -82,7 +82,7 @@ pub(crate) fn family(family: &FamilyDescriptor) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// Returns whether an attribute has a name like HBase's own. All others are shown as METADATA.
+/// Returns true if an attribute has a name like HBase's own. All others are shown as METADATA.
 fn is_reserved(name: &str) -> bool {
     name.bytes().all(|c| c.is_ascii_uppercase() || c == b'_')
 }
@@ -151,8 +151,8 @@ fn size(bytes: i64) -> String {
     format!("{bytes} B ({})", parts.join(" "))
 }
 
-/// Parses a size: bytes, or the output of [`size`] (`1GB 512MB`, with or without spaces and the
-/// last B).
+/// Parses a size: bytes, or what [`size`] returns (`1GB 512MB`, with or without spaces and the last
+/// B).
 pub(crate) fn parse_size(text: &str) -> Option<i64> {
     if let Ok(bytes) = text.parse() {
         return Some(bytes);
@@ -180,7 +180,7 @@ pub(crate) fn parse_size(text: &str) -> Option<i64> {
     sum
 }
 
-/// Parses a TTL: seconds, FOREVER, or the output of [`interval`] (`1 DAY 2 HOURS`).
+/// Parses a TTL: seconds, FOREVER, or what [`interval`] returns (`1 DAY 2 HOURS`).
 pub(crate) fn parse_ttl(text: &str) -> Option<i64> {
     if let Ok(seconds) = text.parse() {
         return Some(seconds);

@@ -1,4 +1,4 @@
-//! Running statements: from the name of a command to its function.
+//! Running statements: from the command name to the function.
 
 use std::io;
 use std::time::Instant;
@@ -75,7 +75,7 @@ impl Session {
     }
 }
 
-/// Returns the value of a command as HBase's shell shows it.
+/// Returns a command's value as HBase's shell shows it.
 fn shown_value(output: &CommandOutput) -> Option<String> {
     match output {
         CommandOutput::Nothing | CommandOutput::Exit | CommandOutput::Help(_) => None,

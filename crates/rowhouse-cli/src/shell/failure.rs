@@ -1,4 +1,4 @@
-//! Errors of commands, and their form in HBase's shell.
+//! Command errors, and their form in HBase's shell.
 
 use std::io;
 
@@ -29,7 +29,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Result of a part of a command.
+/// The result from a part of a command.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Returns an error in the command itself.
@@ -37,8 +37,8 @@ pub(crate) fn said<T>(message: impl Into<String>) -> Result<T> {
     Err(Failure::Usage(message.into()))
 }
 
-/// Returns the text after `ERROR:`. `subject` is the first argument of the command: HBase's shell
-/// takes the table's name from there.
+/// Returns the text after `ERROR:`. `subject` is the command's first argument: HBase's shell takes
+/// the table's name from there.
 pub(crate) fn shown(error: &Error, subject: &str) -> String {
     let message = error.message().lines().next().unwrap_or_default();
     let class = match error.kind() {

@@ -1,16 +1,16 @@
-//! Unsupported commands of HBase's shell: they are refused by name, with the alternative, instead
+//! Unsupported commands from HBase's shell: they are refused by name, with the alternative, instead
 //! of as typing mistakes.
 
 /// Returns the reason why HBase's command `name` is not supported, and the alternative; `None` if
 /// HBase has no such command. The list covers HBase's shell 2.4, the last that is published on its
-/// own, and the additions of 2.5 and 2.6.
+/// own, and the additions in 2.5 and 2.6.
 pub(super) fn alternative_to(name: &str) -> Option<&'static str> {
     let has =
         |(names, _): &&(&str, &str)| names.split_ascii_whitespace().any(|known| known == name);
     ABSENT.iter().find(has).map(|(_, instead)| *instead)
 }
 
-/// Names of HBase's commands, separated by spaces, and the alternative to them.
+/// HBase command names, separated by spaces, and the alternative to them.
 const ABSENT: [(&str, &str); 23] = [
     (
         "add_peer append_peer_exclude_namespaces append_peer_exclude_tableCFs append_peer_namespaces

@@ -33,7 +33,7 @@ impl Interrupts {
         let _entered = runtime.enter();
         let mut signals = signal(SignalKind::interrupt())?;
         let sender = interrupts.sender.clone();
-        // A task of its own: a command that always has rows to print does not wait for signals.
+        // A separate task: a command that always has rows to print does not wait for signals.
         runtime.spawn(async move {
             while signals.recv().await.is_some() {
                 sender.send_replace(true);

@@ -1,5 +1,5 @@
-//! The options of a command: the pairs of a hash, taken out one by one. Pairs left over at the end
-//! are refused, so that nothing is ignored.
+//! Command options: the pairs in a hash, taken out one by one. Pairs that remain at the end are
+//! refused, so that nothing is ignored.
 
 use rowhouse::Bytes;
 
@@ -11,7 +11,7 @@ use super::spelling::closest;
 /// An option that a command has: name and meaning.
 pub(crate) type OptionText = (&'static str, &'static str);
 
-/// Means any name among the options of a command.
+/// Means any name among command options.
 pub(crate) const ANY_OPTION: &str = "…";
 
 /// Returns true if `name` is among these options.
@@ -19,9 +19,9 @@ pub(crate) fn has_option(known: &[OptionText], name: &str) -> bool {
     known.iter().any(|(known, _)| *known == name || *known == ANY_OPTION)
 }
 
-/// The pairs of a hash.
+/// The pairs in a hash.
 pub(crate) struct Options {
-    /// The name of their owner, for messages.
+    /// The owner's name, for messages.
     owner: String,
     pairs: Hash,
 }
@@ -41,12 +41,12 @@ impl Options {
         Ok(Self { owner, pairs })
     }
 
-    /// Returns whether `name` is given and has not been taken.
+    /// Returns true if `name` is given and has not been taken.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.pairs.iter().any(|(have, _)| have == name)
     }
 
-    /// Takes the value of `name`.
+    /// Takes the value for `name`.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         let at = self.pairs.iter().position(|(have, _)| have == name)?;
         Some(self.pairs.remove(at).1)
@@ -66,7 +66,7 @@ impl Options {
         }
     }
 
-    /// Takes a number of 0 or more.
+    /// Takes a number that is 0 or more.
     pub(crate) fn take_number(&mut self, name: &str) -> Result<Option<u32>> {
         let Some(number) = self.take_integer(name)? else { return Ok(None) };
         match u32::try_from(number) {
@@ -94,7 +94,7 @@ impl Options {
         }
     }
 
-    /// Takes a hash of texts and nils.
+    /// Takes a hash with texts and nils.
     pub(crate) fn take_texts(&mut self, name: &str) -> Result<Vec<(String, Option<String>)>> {
         match self.take(name) {
             None => Ok(Vec::new()),
@@ -109,7 +109,7 @@ impl Options {
         }
     }
 
-    /// Takes an array, or a single value as an array of one.
+    /// Takes an array, or a single value as an array with one value.
     pub(crate) fn take_list(&mut self, name: &str) -> Vec<Value> {
         match self.take(name) {
             None => Vec::new(),
@@ -123,7 +123,7 @@ impl Options {
         std::mem::take(&mut self.pairs)
     }
 
-    /// Returns the name of a pair that was not taken.
+    /// Returns the name in a pair that was not taken.
     pub(crate) fn first(&self) -> Option<&str> {
         self.pairs.first().map(|(name, _)| &name[..])
     }
@@ -137,7 +137,7 @@ impl Options {
     }
 }
 
-/// Returns the refusal of an option, with a suggestion from those that are `known`.
+/// Returns an option's refusal, with a suggestion from those that are `known`.
 fn refusal(name: &str, owner: &str, known: &[OptionText]) -> Failure {
     if NOT_YET.contains(&name) {
         return Failure::Usage(format!("option {name} of {owner} is not supported yet"));
@@ -149,7 +149,7 @@ fn refusal(name: &str, owner: &str, known: &[OptionText]) -> Failure {
     })
 }
 
-/// Returns the options of both tables.
+/// Returns the options from both tables.
 pub(crate) const fn join<const A: usize, const B: usize, const N: usize>(
     a: [OptionText; A],
     b: [OptionText; B],
@@ -164,7 +164,7 @@ pub(crate) const fn join<const A: usize, const B: usize, const N: usize>(
     all
 }
 
-/// Unsupported options of HBase's shell: refused by name, with the reason.
+/// Unsupported options from HBase's shell: refused by name, with the reason.
 const NOT_YET: &[&str] = &[
     "ALLOW_PARTIAL_RESULTS",
     "ALL_METRICS",

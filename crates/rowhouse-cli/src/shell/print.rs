@@ -1,15 +1,15 @@
-//! Output of commands, in HBase's formats.
+//! Command output, in HBase's formats.
 
 use rowhouse::cell::{CellKind, KeyValue};
 use rowhouse::key::escape;
 
-/// Returns the line of a cell of one row, after the heading `COLUMN  CELL`, with its formatted
+/// Returns the line for a cell in one row, after the heading `COLUMN  CELL`, with the formatted
 /// value.
 pub(crate) fn cell(cell: KeyValue<'_>, value: &str, len_max: Option<u32>) -> String {
     format!(" {} {}", column(cell), cut(content(cell, value), len_max))
 }
 
-/// Returns the line of a cell of a scan, after the heading `ROW  COLUMN+CELL`. `row` is the
+/// Returns the line for a cell in a scan, after the heading `ROW  COLUMN+CELL`. `row` is the
 /// formatted key.
 pub(crate) fn scanned_cell(
     row: &str,
@@ -20,7 +20,7 @@ pub(crate) fn scanned_cell(
     format!(" {row} column={}, {}", column(cell), cut(content(cell, value), len_max))
 }
 
-/// Returns the first characters of a cell, as HBase's MAXLENGTH does: they include its time.
+/// Returns a cell's first characters, as HBase's MAXLENGTH does: they include the cell time.
 fn cut(content: String, len_max: Option<u32>) -> String {
     match len_max {
         None => content,
@@ -91,9 +91,9 @@ pub(crate) fn ruby_float(number: f64) -> String {
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
-/// Returns year, month and day of a day counted from 1970-01-01, in the Gregorian calendar, for any
-/// year (timestamps exceed the range of calendar libraries). The year is counted from March, in
-/// eras of 400 years, which all have 146,097 days.
+/// Returns year, month and day for a day counted from 1970-01-01, in the Gregorian calendar, for
+/// any year (timestamps exceed the range of calendar libraries). The year is counted from March, in
+/// 400-year eras, which all have 146,097 days.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -107,7 +107,7 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// Returns an array of texts as Ruby shows it.
+/// Returns a text array as Ruby shows it.
 pub(crate) fn inspect(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     format!("[{}]", quoted.join(", "))

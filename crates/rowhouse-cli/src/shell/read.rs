@@ -22,18 +22,18 @@ pub(crate) enum LineOutcome {
     Refuse(Refusal),
 }
 
-/// An error, and its place among the lines that were taken, counted from 0.
+/// An error, and where it is among the lines that were taken, counted from 0.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) message: String,
     /// The line in which the command begins.
     pub(crate) command_line: u64,
-    /// The line of the error.
+    /// The line with the error.
     pub(crate) line: u64,
 }
 
 impl StatementReader {
-    /// Takes a line, with or without its newline.
+    /// Takes a line, with or without a newline.
     pub(crate) fn push(&mut self, line: &str) -> LineOutcome {
         self.script.push_str(line.strip_suffix('\n').unwrap_or(line));
         self.script.push('\n');
@@ -50,13 +50,13 @@ impl StatementReader {
         }
     }
 
-    /// Handles the end of the input.
+    /// Handles the input's end.
     pub(crate) fn finish(&mut self) -> LineOutcome {
         let parsed = parse(&self.script);
         self.step(parsed)
     }
 
-    /// Returns whether a statement has begun and not ended.
+    /// Returns true if a statement has begun and not ended.
     pub(crate) fn is_open(&self) -> bool {
         !self.script.is_empty()
     }

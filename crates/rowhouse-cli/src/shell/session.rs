@@ -1,4 +1,4 @@
-//! The state of a shell: its database, its output, the question that waits for an answer.
+//! Shell state: the database, the output, the question that waits for an answer.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use rowhouse::Database;
 use super::failure::{Failure, Result, shown};
 use super::interrupt::Interrupts;
 
-/// A shell on a database. Its output goes to `out`.
+/// A shell on a database. The output goes to `out`.
 pub(crate) struct Session {
     pub(crate) database: Database,
     out: Box<dyn Write>,
@@ -21,10 +21,10 @@ pub(crate) struct Session {
 /// The action to take once the next line confirms it.
 type ConfirmedAction = Box<dyn for<'s> FnOnce(&'s mut Session) -> CommandFuture<'s>>;
 
-/// The run of a command on a session.
+/// A command that runs on a session.
 pub(crate) type CommandFuture<'s> = Pin<Box<dyn Future<Output = Result<CommandOutput>> + 's>>;
 
-/// The result of a command, which the shell shows after `=>`.
+/// A command result, which the shell shows after `=>`.
 pub(crate) enum CommandOutput {
     Nothing,
     /// The shell ends; nothing is printed.
@@ -37,7 +37,7 @@ pub(crate) enum CommandOutput {
     Count(u64),
 }
 
-/// The outcome of a statement.
+/// A statement's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
@@ -59,12 +59,12 @@ impl Session {
         self.interrupts = interrupts;
     }
 
-    /// Sets the position of the following commands, such as `script.txt:3`, for error messages.
+    /// Sets the position for the following commands, such as `script.txt:3`, for error messages.
     pub(crate) fn set_position(&mut self, place: impl Display) {
         self.place = Some(place.to_string());
     }
 
-    /// Asks for confirmation of `action`; the next line is the answer.
+    /// Requests confirmation for `action`; the next line is the answer.
     pub(super) fn ask(
         &mut self,
         question: impl Display,
@@ -119,7 +119,7 @@ impl Session {
         self.out.flush()
     }
 
-    /// Prints the reason of an error.
+    /// Prints an error's reason.
     pub(crate) fn refuse(&mut self, message: &str, command: Option<&str>) -> io::Result<Outcome> {
         let usage = match command {
             Some(command) => format!("help \"{command}\""),
@@ -149,13 +149,13 @@ impl Session {
         Ok(writeln!(self.out, "{line}")?)
     }
 
-    /// Prints a text, also of a command that the user ended.
+    /// Prints a text, also from a command that the user ended.
     pub(super) fn print(&mut self, text: impl Display) -> io::Result<()> {
         write!(self.out, "{text}")
     }
 }
 
-/// Returns the future of a command.
+/// Returns a command's future.
 pub(crate) fn boxed<'s, T: Into<CommandOutput>>(
     done: impl Future<Output = Result<T>> + 's,
 ) -> CommandFuture<'s> {

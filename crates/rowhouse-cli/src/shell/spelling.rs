@@ -1,13 +1,13 @@
 //! Suggestions for misspelled names.
 
-/// Returns the name that was probably meant by a word: the closest within two changes. Words of one
-/// or two letters get no suggestion.
+/// Returns the name that was probably meant by a word: the closest within two changes. Words with
+/// one or two letters get no suggestion.
 pub(crate) fn closest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let known = names.into_iter().map(|name| (distance(word, name), name)).min();
     known.filter(|(distance, _)| *distance <= 2 && word.chars().count() > 2).map(|(_, name)| name)
 }
 
-/// Returns the number of insertions, deletions and substitutions between two words.
+/// Counts the insertions, deletions and substitutions between two words.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -12,13 +12,13 @@ use rustyline::{Context, Editor, Helper};
 
 use super::complete::complete;
 
-/// A terminal as the source of lines.
+/// A terminal that lines come from.
 pub(crate) struct Terminal {
     editor: Editor<Completion, DefaultHistory>,
     history: Option<PathBuf>,
 }
 
-/// An action of the user.
+/// A user action.
 pub(crate) enum Input {
     Line(String),
     /// Control-C: the incomplete statement is discarded.
@@ -39,7 +39,7 @@ impl Terminal {
         Ok(Self { editor, history })
     }
 
-    /// Sets the names of tables for completion.
+    /// Sets the table names for completion.
     pub(crate) fn set_tables(&mut self, tables: Vec<String>) {
         if let Some(completion) = self.editor.helper_mut() {
             completion.tables = tables;
@@ -53,7 +53,7 @@ impl Terminal {
                 self.editor.add_history_entry(&line)?;
                 Ok(Input::Line(line))
             }
-            // Of a signal, the editor may learn later, for example when the window is resized.
+            // The editor may learn about a signal later, for example when the window is resized.
             Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Ok(Input::Abandon),
             Err(ReadlineError::Eof) => Ok(Input::End),
             Err(error) => Err(error),

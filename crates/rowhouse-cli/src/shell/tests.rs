@@ -1,7 +1,7 @@
 //! Transcripts: commands and their output, in `transcripts/`.
 //!
-//! A section of a file is a script for a new database. The runner executes it on an embedded store
-//! and on a server through the native client, and compares the output of both with the file;
+//! A section in a file is a script for a new database. The runner executes it on an embedded store
+//! and on a server through the native client, and compares both outputs with the file;
 //! `UPDATE_EXPECT=1` rewrites the file. A file looks like this:
 //!
 //! ```text
@@ -19,8 +19,8 @@
 //! ```
 //!
 //! The marks `embedded|` and `server|` are on lines that differ between the two by design. Values
-//! that change between runs (elapsed time, current time, names of regions, views of pages) are
-//! masked; a command with the view `VIEW` continues the last page.
+//! that change between runs (elapsed time, current time, region names, page views) are masked; a
+//! command with the view `VIEW` continues the last page.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -34,7 +34,7 @@ use rowhouse_server::{Options, Server, WebPort};
 
 use super::{Interrupts, LineOutcome, Outcome, Session, StatementReader};
 
-/// The files in `transcripts/`, each with a test of its name.
+/// The files in `transcripts/`, each with a test that has the same name.
 const FILES: &[&str] = &[
     "alter",
     "analyze",
@@ -235,7 +235,7 @@ fn dir() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/shell/transcripts"))
 }
 
-/// Runs every section of a file, side by side, and compares the file with the output.
+/// Runs every section in a file, side by side, and compares the file with the output.
 fn check(name: &str) {
     let path = dir().join(name).with_extension("txt");
     let file = std::fs::read_to_string(&path).unwrap();
@@ -251,7 +251,7 @@ fn check(name: &str) {
     expect_file![path].assert_eq(&actual);
 }
 
-/// Returns a section with the output of its script in place of the one in the file.
+/// Returns a section with what the script prints now instead of the output in the file.
 fn run_section(section: &str) -> String {
     let title = section.lines().take_while(|line| !line.starts_with("> "));
     let title: String = title.map(|line| format!("{line}\n")).collect();
@@ -260,7 +260,7 @@ fn run_section(section: &str) -> String {
     title + &merge(&embedded, &served)
 }
 
-/// Returns the transcripts of a script on an embedded store and on a server.
+/// Returns a script's transcripts on an embedded store and on a server.
 fn transcripts(script: &[&str]) -> (String, String) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -289,7 +289,7 @@ async fn transcript(url: &str, script: &[&str]) -> String {
     mask(&out.text())
 }
 
-/// The output of a session so far.
+/// A session's output so far.
 #[derive(Clone, Default)]
 struct Output(Rc<RefCell<Vec<u8>>>);
 
@@ -298,7 +298,7 @@ impl Output {
         String::from_utf8(self.0.borrow().clone()).unwrap()
     }
 
-    /// Returns the view of the last page by score.
+    /// Returns the view in the last token for a page by score.
     fn view(&self) -> Option<String> {
         let (text, token) = (self.text(), Regex::new(VIEW).unwrap());
         token.captures_iter(&text).last().map(|found| found[2].to_owned())
@@ -339,7 +339,7 @@ async fn run(session: &mut Session, out: &Output, script: &[&str]) {
     obey(session, step).await;
 }
 
-/// An output that raises the interrupts of its session at a line.
+/// An output that raises the session's interrupts at a line.
 struct InterruptAt {
     line: usize,
     out: Output,
@@ -396,7 +396,7 @@ async fn interrupt_ends_the_command_and_not_the_session() {
     database.close().await.unwrap();
 }
 
-/// Returns whether to continue.
+/// Returns true to continue.
 async fn obey(session: &mut Session, step: LineOutcome) -> bool {
     match step {
         LineOutcome::More => {}
@@ -414,7 +414,7 @@ async fn obey(session: &mut Session, step: LineOutcome) -> bool {
     true
 }
 
-/// Merges two transcripts of one script. Lines that differ get the mark of their transcript.
+/// Merges two transcripts for one script. Lines that differ get their transcript's mark.
 fn merge(embedded: &str, served: &str) -> String {
     let mut merged = String::new();
     let (embedded, served) = (commands(embedded), commands(served));
@@ -439,7 +439,7 @@ fn merge(embedded: &str, served: &str) -> String {
     merged
 }
 
-/// Returns the lines of each command of a transcript: the command itself, then its output.
+/// Returns the lines for each command in a transcript: the command itself, then the output.
 fn commands(transcript: &str) -> Vec<Vec<&str>> {
     let mut commands = Vec::<Vec<&str>>::new();
     for line in transcript.lines() {
@@ -451,10 +451,10 @@ fn commands(transcript: &str) -> Vec<Vec<&str>> {
     commands
 }
 
-/// The token of a page by score. Its view is a random number.
+/// The token for a page by score. The view is a random number.
 const VIEW: &str = r"\b(s\.[0-9a-f]{16})\.(\d+)\.(\d+)\b";
 
-/// What changes between runs, and what is shown in its place.
+/// What changes between runs, and what is shown instead.
 static MASKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let masks = [
         (r"Took \d+\.\d{4} seconds", "Took T seconds"),

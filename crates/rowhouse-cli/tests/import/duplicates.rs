@@ -1,4 +1,4 @@
-//! Tests of rows that have the key of another.
+//! Tests with rows that have another row's key.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn duplicates_are_counted_before_anything_is_written() {
         // Not even the table is created.
         assert!(import(dir.path(), &["t", "one.csv"]).err.contains("there is no table t"));
 
-        // A merged row has the columns of all its input rows.
+        // A merged row has the columns from all input rows.
         assert_eq!(
             run(dir.path(), "one.csv", &[way, &["--duplicates", "merge"]].concat()).status,
             0

@@ -24,8 +24,8 @@ const ARGS: [&str; 9] = [
     "--batch-rows=10",
 ];
 
-/// Writes a file of rows, some of which are rejected, and some of which have the key of an earlier
-/// one, with another value.
+/// Writes a file with rows. Some are rejected, and some have an earlier row's key, with another
+/// value.
 fn write_scores(dir: &Path) {
     let mut text = "user,score,city\n".to_owned();
     for number in 0..ROWS {
@@ -43,12 +43,12 @@ fn kill_when_written(dir: &Path, args: &[&str], rows: u64) {
         assert!(running.try_wait().unwrap().is_none(), "it ended before it could be killed");
         std::thread::sleep(Duration::from_millis(2));
     }
-    // SIGKILL: nothing of the program runs after it.
+    // SIGKILL: nothing in the program runs after it.
     running.kill().unwrap();
     running.wait().unwrap();
 }
 
-/// Returns the number of written rows in the progress file.
+/// Returns the written row count in the progress file.
 fn written(dir: &Path) -> Option<u64> {
     let text = fs::read_to_string(dir.join("scores.csv.progress")).ok()?;
     serde_json::from_str::<serde_json::Value>(&text).ok()?.get("written")?.as_u64()

@@ -1,4 +1,4 @@
-//! `rowhouse import`, as a process of its own.
+//! `rowhouse import`, as a separate process.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
@@ -16,7 +16,7 @@ use std::process::Command;
 
 use rowhouse::{Result, Scan, Table};
 
-/// The result of a run of the program.
+/// What a program run returned.
 #[derive(Debug)]
 struct Ran {
     status: i32,
@@ -37,7 +37,7 @@ fn command(dir: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Runs a function on a table of the data directory in `dir`.
+/// Runs a function on a table in the data directory in `dir`.
 fn with_table<T>(dir: &Path, name: &str, run: impl AsyncFnOnce(&Table) -> Result<T>) -> T {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
@@ -49,7 +49,7 @@ fn with_table<T>(dir: &Path, name: &str, run: impl AsyncFnOnce(&Table) -> Result
     })
 }
 
-/// Returns all cells of a table as texts, by the names of its key and columns.
+/// Returns all cells in a table as texts, by the key and column names.
 fn cells(dir: &Path, name: &str) -> Vec<String> {
     with_table(dir, name, async |table| {
         let mut rows = table.scan(Scan::all()).await?;

@@ -1,4 +1,4 @@
-//! Tests of rejected rows and refused imports.
+//! Tests rejected rows and refused imports.
 
 use std::fs;
 

@@ -14,7 +14,7 @@ use rowhouse::{Scan, Value};
 
 use crate::{import, with_table};
 
-/// Key and columns of a row.
+/// A row's key and columns.
 type Rows = BTreeMap<(String, u32), (i64, Option<String>)>;
 
 fn rows() -> impl Strategy<Value = Rows> {

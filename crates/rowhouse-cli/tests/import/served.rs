@@ -1,4 +1,4 @@
-//! Tests of an import into a directory that a server holds.
+//! Tests an import into a directory that a server holds.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Tests of the times of a file: one form for each column, declared or recognized, and never
-//! silently read as a time in 1970.
+//! Tests the times in a file: one form for each column, declared or recognized, and never silently
+//! read as a time in 1970.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Tests of findings and splits.
+//! Tests findings and splits.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Tests of the measurement of keys.
+//! Tests measuring keys.
 
 use expect_test::expect;
 

@@ -1,10 +1,10 @@
-//! Tests of encoding and decoding keys in arguments.
+//! Tests encoding and decoding keys in arguments.
 
 use expect_test::expect;
 
 use super::{BLOG, check, told};
 
-/// Checks keys of real tables: encoding their fields returns them, decoding returns the fields.
+/// Checks keys from real tables: encoding their fields returns them, decoding returns the fields.
 #[test]
 fn keys_of_the_literature_are_made_and_read() {
     for (template, values, key, read) in [
@@ -276,7 +276,7 @@ fn a_text_is_never_a_stored_hash_and_what_decoding_prints_is_one() {
     let made = |args: &[&str], input: &str| {
         told(&[&[template, "encode"], args].concat(), input.as_bytes())
     };
-    // MD5 of `0x9f9d51bc`.
+    // MD5 for `0x9f9d51bc`.
     let text = "34500211\n";
     let stored = "9f9d51bc\n";
     assert_eq!(made(&["user=0x9f9d51bc"], ""), text);

@@ -1,4 +1,4 @@
-//! Tests of keys and values from pipes and files.
+//! Tests keys and values from pipes and files.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! Tests of `rowhouse key` as a process: its output, the stream it goes to, and its exit status.
+//! Tests `rowhouse key` as a process: the output, the stream it goes to, and the exit status.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 

@@ -1,4 +1,4 @@
-//! Tests of plans and explanations of queries.
+//! Tests query plans and query explanations.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! `rowhouse serve` for tests, as a process of its own.
+//! `rowhouse serve` for tests, as a separate process.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -14,7 +14,7 @@ impl Drop for Served {
     }
 }
 
-/// Starts a server of `data` on free ports, and returns when it serves.
+/// Starts a server for `data` on free ports, and returns when it serves.
 pub(crate) fn serve(data: &Path, more: &[&str]) -> Served {
     let mut child = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
         .args([

@@ -5,7 +5,7 @@ use bytes::Bytes;
 /// A comparator with an operator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The required result of the comparison.
+    /// The required comparison result.
     pub operator: CompareOperator,
     /// The comparator.
     pub comparator: Comparator,
@@ -30,7 +30,7 @@ pub enum CompareOperator {
     NoOp,
 }
 
-/// A comparator: one variant for each of HBase's classes.
+/// A comparator: one variant for each HBase class.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Comparator {
     /// BinaryComparator: compares bytes as unsigned numbers. HBase's null is represented as empty.
@@ -52,7 +52,7 @@ pub enum Comparator {
     Regex(RegexPattern),
     /// NullComparator: no existing value equals it.
     Null,
-    /// BitComparator: combines two bit strings and tests whether any bit of the result is set. Only
+    /// BitComparator: combines two bit strings and tests whether any bit in the result is set. Only
     /// equal or not equal.
     Bit {
         /// The bits.
@@ -62,11 +62,11 @@ pub enum Comparator {
     },
     /// LongComparator: a signed eight-byte big-endian number.
     Long(i64),
-    /// BigDecimalComparator: Java's BigDecimal in the format of `Bytes.toBytes`.
+    /// BigDecimalComparator: Java's BigDecimal in the `Bytes.toBytes` format.
     BigDecimal(Bytes),
 }
 
-/// The bitwise operation of [`Comparator::Bit`].
+/// The bitwise operation in [`Comparator::Bit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOperator {
     /// And.
@@ -77,14 +77,14 @@ pub enum BitOperator {
     Xor,
 }
 
-/// A regular expression of [`Comparator::Regex`], in Java's syntax.
+/// A regular expression for [`Comparator::Regex`], in Java's syntax.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegexPattern {
     /// The expression.
     pub pattern: String,
     /// `java.util.regex.Pattern`'s flags: [`RegexPattern::CASE_INSENSITIVE`] and others.
     pub flags: i32,
-    /// The charset of the bytes: UTF-8, ISO-8859-1, US-ASCII, UTF-16, UTF-16BE or UTF-16LE.
+    /// The bytes' charset: UTF-8, ISO-8859-1, US-ASCII, UTF-16, UTF-16BE or UTF-16LE.
     pub charset: String,
     /// The engine that HBase uses.
     pub engine: RegexEngine,
@@ -102,8 +102,8 @@ pub enum RegexEngine {
 impl RegexPattern {
     /// Only `\n` ends a line.
     pub const UNIX_LINES: i32 = 0x01;
-    /// Ignores case: of ASCII letters, or of all letters if [`RegexPattern::UNICODE_CASE`] is also
-    /// set.
+    /// Ignores case: for ASCII letters, or for all letters if [`RegexPattern::UNICODE_CASE`] is
+    /// also set.
     pub const CASE_INSENSITIVE: i32 = 0x02;
     /// Ignores white space, and comments that begin with `#`.
     pub const COMMENTS: i32 = 0x04;

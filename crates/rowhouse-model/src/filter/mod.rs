@@ -14,7 +14,7 @@ pub use comparator::{
     BitOperator, Comparator, CompareOperator, Comparison, RegexEngine, RegexPattern,
 };
 
-/// A filter: one variant for each of HBase's classes.
+/// A filter: one variant for each HBase class.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
     /// RowFilter: rows whose key satisfies the comparison.
@@ -25,7 +25,7 @@ pub enum Filter {
     Qualifier(Comparison),
     /// ValueFilter: cells whose value satisfies the comparison.
     Value(Comparison),
-    /// DependentColumnFilter: cells that share a timestamp with a cell of a column.
+    /// DependentColumnFilter: cells that share a timestamp with a cell in a column.
     DependentColumn {
         /// The column's family.
         family: Bytes,
@@ -53,7 +53,7 @@ pub enum Filter {
         /// Whether to exclude the column itself.
         exclude: bool,
     },
-    /// ColumnValueFilter: only the cells of one column whose value satisfies the comparison.
+    /// ColumnValueFilter: only cells in one column whose value satisfies the comparison.
     ColumnValue {
         /// The column's family.
         family: Bytes,
@@ -66,7 +66,7 @@ pub enum Filter {
     Prefix(Bytes),
     /// ColumnPrefixFilter: qualifiers that begin with this.
     ColumnPrefix(Bytes),
-    /// MultipleColumnPrefixFilter: qualifiers that begin with any of these.
+    /// MultipleColumnPrefixFilter: qualifiers that begin with any prefix in the set.
     MultipleColumnPrefix(BTreeSet<Bytes>),
     /// ColumnRangeFilter: qualifiers in a range.
     ColumnRange {
@@ -79,48 +79,47 @@ pub enum Filter {
         /// Whether the upper bound is inclusive.
         max_inclusive: bool,
     },
-    /// ColumnCountGetFilter: this many first cells of a row.
+    /// ColumnCountGetFilter: this many first cells in a row.
     ColumnCountGet(u32),
-    /// ColumnPaginationFilter: a page of a row's columns.
+    /// ColumnPaginationFilter: one page from a row's columns.
     ColumnPagination {
-        /// The number of columns.
+        /// The column count.
         limit: u32,
-        /// The start of the page.
+        /// The page start.
         from: ColumnOffset,
     },
-    /// PageFilter: this many first rows of each region.
+    /// PageFilter: this many first rows in each region.
     Page(u64),
     /// KeyOnlyFilter: cells without their values or, with `length_as_value`, with the value
-    /// replaced by its four-byte length.
+    /// replaced by the four-byte value length.
     KeyOnly {
         /// Whether the length replaces the value.
         length_as_value: bool,
     },
-    /// FirstKeyOnlyFilter: the first cell of each row.
+    /// FirstKeyOnlyFilter: the first cell in each row.
     FirstKeyOnly,
-    /// FirstKeyValueMatchingQualifiersFilter: the cells of a row up to the first of these
-    /// qualifiers.
+    /// FirstKeyValueMatchingQualifiersFilter: a row's cells up to the first qualifier in the set.
     FirstKeyValueMatchingQualifiers(BTreeSet<Bytes>),
     /// InclusiveStopFilter: rows up to and including this one.
     InclusiveStop(Bytes),
-    /// MultiRowRangeFilter: rows in any of these ranges.
+    /// MultiRowRangeFilter: rows in any range in the list.
     MultiRowRange(Vec<FilterRange>),
-    /// FuzzyRowFilter: rows that match any of these patterns.
+    /// FuzzyRowFilter: rows that match any pattern in the list.
     FuzzyRow(Vec<FuzzyKey>),
     /// RandomRowFilter: each row with this probability, from 0 (none) to 1 (all).
     RandomRow(f32),
-    /// SkipFilter: rows of which the inner filter excludes no cell.
+    /// SkipFilter: rows in which the inner filter excludes no cell.
     Skip(Box<Filter>),
     /// WhileMatchFilter: everything before the first cell that the inner filter excludes.
     WhileMatch(Box<Filter>),
-    /// TimestampsFilter: cells with one of these timestamps.
+    /// TimestampsFilter: cells with a timestamp in the list.
     Timestamps {
         /// The timestamps.
         timestamps: BTreeSet<i64>,
         /// Whether the scan may seek to the next timestamp.
         can_hint: bool,
     },
-    /// FilterList: cells that all of these filters include, or any of them.
+    /// FilterList: cells that all filters in the list include, or that any includes.
     List {
         /// All or any.
         operator: ListOperator,
@@ -129,11 +128,11 @@ pub enum Filter {
     },
 }
 
-/// Maximum nesting depth of filters that can be parsed and executed.
+/// Maximum nesting depth for filters that can be parsed and executed.
 pub const FILTER_DEPTH_MAX: usize = 100;
 
 impl Filter {
-    /// Returns the comparison of the filter itself, if it has one.
+    /// Returns the filter's own comparison, if it has one.
     pub fn comparison(&self) -> Option<&Comparison> {
         match self {
             Self::Row(value)
@@ -180,7 +179,7 @@ impl Filter {
     }
 }
 
-/// The operator that combines the filters of a list.
+/// The operator that combines the filters in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOperator {
     /// MUST_PASS_ALL.
@@ -189,7 +188,7 @@ pub enum ListOperator {
     Or,
 }
 
-/// The start of [`Filter::ColumnPagination`].
+/// Where [`Filter::ColumnPagination`] starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnOffset {
     /// After this many columns.
@@ -198,7 +197,7 @@ pub enum ColumnOffset {
     Qualifier(Bytes),
 }
 
-/// A row range of [`Filter::MultiRowRange`].
+/// A row range in [`Filter::MultiRowRange`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterRange {
     /// The first row; empty for no bound.
@@ -211,7 +210,7 @@ pub struct FilterRange {
     pub stop_inclusive: bool,
 }
 
-/// A pattern of [`Filter::FuzzyRow`]: fixed bytes and wildcard bytes.
+/// A pattern in [`Filter::FuzzyRow`]: fixed bytes and wildcard bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FuzzyKey {
     /// The bytes.

@@ -1,11 +1,11 @@
-//! The append operation, which extends values of one row.
+//! The append operation, which extends values in one row.
 
 use bytes::Bytes;
 
 use super::cells::{check_is_put, check_not_named, check_same_row};
 use crate::{Cell, CellKind, Durability, Nonce, Result, TimeRange, Timestamp, check_row};
 
-/// Bytes to append to the values of columns of one row. A missing column counts as empty.
+/// Bytes to append to column values in one row. A missing column counts as empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Append {
     row: Bytes,
@@ -14,14 +14,14 @@ pub struct Append {
     pub time_range: TimeRange,
     /// Whether the new values are returned.
     pub return_results: bool,
-    /// Durability of the write.
+    /// Write durability.
     pub durability: Durability,
     /// Identifies this append, so that a retry is not applied twice; as [`Increment::nonce`].
     ///
     /// [`Increment::nonce`]: crate::Increment::nonce
     pub nonce: Option<Nonce>,
-    /// TTL of the new values; as [`Put::ttl_millis`]. If `None`, they keep the TTL of the values
-    /// they extend.
+    /// TTL for the new values; as [`Put::ttl_millis`]. If `None`, they inherit the TTL from the
+    /// values they extend.
     ///
     /// [`Put::ttl_millis`]: crate::Put::ttl_millis
     pub ttl_millis: Option<i64>,
@@ -57,9 +57,9 @@ impl Append {
         self.add_cell(cell)
     }
 
-    /// Adds a prepared cell of the same row, whose value is appended to its column. The cell's
-    /// timestamp applies only if the column does not exist yet; its tags always apply. Several
-    /// cells of one column each extend the value from before the append, and the last one wins.
+    /// Adds a prepared cell for the same row, whose value is appended to the column. The cell's
+    /// timestamp applies only if the column does not exist yet; the tags always apply. Several
+    /// cells in one column each extend the value from before the append, and the last one wins.
     pub fn add_cell(mut self, cell: Cell) -> Result<Self> {
         check_same_row(&self.row, &cell)?;
         check_is_put(&cell)?;
@@ -72,7 +72,7 @@ impl Append {
         &self.row
     }
 
-    /// Returns the cells with the bytes to append, in the order of addition.
+    /// Returns the cells with the bytes to append, in the order in which they were added.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }

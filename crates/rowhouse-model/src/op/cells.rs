@@ -1,8 +1,8 @@
-//! Checks of the cells added to a mutation.
+//! Checks for the cells added to a mutation.
 
 use crate::{Cell, CellKind, Error, Result, escape};
 
-/// Checks that `cell` belongs to the mutation of `row`.
+/// Checks that `cell` belongs to the mutation for `row`.
 pub(super) fn check_same_row(row: &[u8], cell: &Cell) -> Result<()> {
     if cell.row() != row {
         return Err(Error::invalid(format!(

@@ -1,4 +1,4 @@
-//! The column selection of a read.
+//! A read's column selection.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -7,11 +7,11 @@ use bytes::Bytes;
 
 use crate::equal_bytes;
 
-/// A selection of columns: all columns, or whole families and single columns.
+/// A column selection: all columns, or whole families and single columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns(Families);
 
-/// Most reads select one column of one family; that case needs no map.
+/// Most reads select one column in one family; that case needs no map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Families {
     #[default]
@@ -20,7 +20,7 @@ enum Families {
     Many(BTreeMap<Bytes, Qualifiers>),
 }
 
-/// The selected columns of one family: all of them, or the named ones.
+/// The selected columns in one family: all columns, or the named ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Qualifiers(Named);
 
@@ -38,7 +38,7 @@ impl Columns {
         Self::default()
     }
 
-    /// Selects a whole family; columns of it named earlier no longer narrow the selection.
+    /// Selects a whole family; columns in it named earlier no longer narrow the selection.
     pub fn add_family(&mut self, family: impl Into<Bytes>) {
         *self.family_mut(family.into()) = Qualifiers::all();
     }
@@ -54,7 +54,7 @@ impl Columns {
         }
     }
 
-    /// Selects the columns of `others` as well. Unlike [`Columns::add_column`], it never narrows
+    /// Selects the columns in `others` as well. Unlike [`Columns::add_column`], it never narrows
     /// the selection.
     ///
     /// ```
@@ -85,7 +85,7 @@ impl Columns {
         }
     }
 
-    /// Returns the selection of a family, adding the family if absent.
+    /// Returns the selection for a family, adding the family if absent.
     fn family_mut(&mut self, family: Bytes) -> &mut Qualifiers {
         let families = &mut self.0;
         match families {
@@ -103,17 +103,17 @@ impl Columns {
         }
     }
 
-    /// Returns whether every column is selected.
+    /// Returns true if every column is selected.
     pub fn is_all(&self) -> bool {
         matches!(self.0, Families::All)
     }
 
-    /// Returns whether no single column is named: every column is selected, or whole families are.
+    /// Returns true if no single column is named: every column is selected, or whole families are.
     pub fn has_whole_families(&self) -> bool {
         self.families().all(|(_, qualifiers)| qualifiers.is_all())
     }
 
-    /// Iterates over the named families in order, each with its selection; empty if every column is
+    /// Iterates over the named families in order, each with the selection; empty if every column is
     /// selected.
     pub fn families(&self) -> impl Iterator<Item = (&Bytes, &Qualifiers)> {
         let (one, many) = match &self.0 {
@@ -124,17 +124,17 @@ impl Columns {
         one.into_iter().chain(many.into_iter().flatten())
     }
 
-    /// Returns whether any column of `family` is selected.
+    /// Returns true if any column in `family` is selected.
     pub fn selects_family(&self, family: &[u8]) -> bool {
         self.is_all() || self.find(family).is_some()
     }
 
-    /// Returns whether the column is selected.
+    /// Returns true if the column is selected.
     pub fn has_column(&self, family: &[u8], qualifier: &[u8]) -> bool {
         self.is_all() || self.find(family).is_some_and(|named| named.contains(qualifier))
     }
 
-    /// Returns the columns named in `family`; `None` if all of its columns are selected or the
+    /// Returns the columns named in `family`; `None` if all columns in it are selected or the
     /// family is not.
     pub fn qualifiers(&self, family: &[u8]) -> Option<&Qualifiers> {
         self.find(family).filter(|qualifiers| !qualifiers.is_all())
@@ -150,17 +150,17 @@ impl Columns {
 }
 
 impl Qualifiers {
-    /// Selects all columns of the family.
+    /// Selects all columns in the family.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Returns whether all columns of the family are selected.
+    /// Returns true if all columns in the family are selected.
     pub fn is_all(&self) -> bool {
         matches!(self.0, Named::All)
     }
 
-    /// Returns whether the column is selected.
+    /// Returns true if the column is selected.
     pub fn contains(&self, qualifier: &[u8]) -> bool {
         match &self.0 {
             Named::All => true,

@@ -19,13 +19,13 @@ use crate::{Comparator, CompareOperator, Comparison, Filter, TimeRange};
 pub enum Condition {
     /// The row has no cell that a read would return. HBase's protocol cannot express this.
     NoRow,
-    /// The value of a column satisfies a comparison.
+    /// A column value satisfies a comparison.
     Column(ColumnCondition),
-    /// A filter accepts at least one cell of the row.
+    /// A filter accepts at least one cell in the row.
     Filter(FilterCondition),
 }
 
-/// A comparison with the newest value of a column.
+/// A comparison with a column's newest value.
 ///
 /// The operator applies to the stored value: `Less` requires that it is less than the comparator's
 /// value. (HBase's `CheckAndMutate` and its protocol reverse this.) A missing column satisfies no
@@ -37,13 +37,13 @@ pub struct ColumnCondition {
     pub family: Bytes,
     /// The column's qualifier.
     pub qualifier: Bytes,
-    /// The comparison that its value must satisfy.
+    /// The comparison that the value must satisfy.
     pub comparison: Comparison,
     /// Only cells with timestamps in this range count; [`TimeRange::ALL`] for all.
     pub time_range: TimeRange,
 }
 
-/// A filter that must accept at least one cell of the row.
+/// A filter that must accept at least one cell in the row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilterCondition {
     /// The filter.
@@ -52,7 +52,7 @@ pub struct FilterCondition {
     pub time_range: TimeRange,
 }
 
-/// A condition with its row.
+/// A condition with the row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowCondition {
     /// The row.
@@ -67,7 +67,7 @@ impl Condition {
         Self::value(family, qualifier, CompareOperator::Equal, Bytes::new())
     }
 
-    /// Creates a comparison of the column's value with `value`.
+    /// Creates a condition that compares the column value with `value`.
     pub fn value(
         family: impl Into<Bytes>,
         qualifier: impl Into<Bytes>,
@@ -83,7 +83,7 @@ impl Condition {
         })
     }
 
-    /// Creates a condition that `filter` accepts at least one cell of the row.
+    /// Creates a condition that `filter` accepts at least one cell in the row.
     pub fn filter(filter: Filter) -> Self {
         Self::Filter(FilterCondition { filter: Box::new(filter), time_range: TimeRange::ALL })
     }

@@ -1,30 +1,30 @@
-//! The delete operation, which covers cells of one row with delete markers.
+//! The delete operation, which covers cells in one row with delete markers.
 
 use bytes::Bytes;
 
 use super::cells::check_same_row;
 use crate::{Cell, CellKind, Durability, Error, Result, Timestamp, check_row};
 
-/// Delete markers of one row, written together. Without markers it deletes the whole row: every
+/// Delete markers in one row, written together. Without markers it deletes the whole row: every
 /// family up to [`Delete::timestamp`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delete {
     row: Bytes,
     cells: Vec<Cell>,
     /// Timestamp up to which the whole row is deleted if there are no markers; by default the
-    /// server's time of the write.
+    /// server time at which it is written.
     pub timestamp: Timestamp,
-    /// Durability of the write.
+    /// Write durability.
     pub durability: Durability,
-    /// TTL of the markers, as [`Put::ttl_millis`]. Java's client never sets it on a delete; HBase's
-    /// server accepts it.
+    /// TTL for the markers, as [`Put::ttl_millis`]. Java's client never sets it on a delete;
+    /// HBase's server accepts it.
     ///
     /// [`Put::ttl_millis`]: crate::Put::ttl_millis
     pub ttl_millis: Option<i64>,
 }
 
 impl Delete {
-    /// Creates a delete of the whole row, which added markers narrow; returns an error if `row` is
+    /// Creates a delete for the whole row, which added markers narrow; returns an error if `row` is
     /// not a valid row key.
     pub fn new(row: impl Into<Bytes>) -> Result<Self> {
         let row = row.into();
@@ -38,7 +38,7 @@ impl Delete {
         })
     }
 
-    /// Deletes one version of a column: the one at `timestamp`, or for [`Timestamp::LATEST`] the
+    /// Deletes one version in a column: the one at `timestamp`, or for [`Timestamp::LATEST`] the
     /// newest, which costs a read.
     pub fn version(
         self,
@@ -49,7 +49,7 @@ impl Delete {
         self.add(CellKind::DeleteVersion, family, qualifier, timestamp)
     }
 
-    /// Deletes all versions of a column up to `timestamp`.
+    /// Deletes all versions in a column up to `timestamp`.
     pub fn column(
         self,
         family: impl AsRef<[u8]>,
@@ -64,7 +64,7 @@ impl Delete {
         self.add(CellKind::DeleteFamily, family, b"", timestamp)
     }
 
-    /// Deletes the cells of a family at exactly `timestamp`.
+    /// Deletes the cells in a family at exactly `timestamp`.
     pub fn family_version(self, family: impl AsRef<[u8]>, timestamp: Timestamp) -> Result<Self> {
         self.add(CellKind::DeleteFamilyVersion, family, b"", timestamp)
     }
@@ -80,7 +80,7 @@ impl Delete {
         self.add_cell(cell)
     }
 
-    /// Adds a prepared delete marker of the same row.
+    /// Adds a prepared delete marker for the same row.
     pub fn add_cell(mut self, cell: Cell) -> Result<Self> {
         if cell.kind() == CellKind::Put {
             return Err(Error::invalid("a delete can contain only delete markers"));
@@ -95,7 +95,7 @@ impl Delete {
         &self.row
     }
 
-    /// Returns the markers in the order of addition.
+    /// Returns the markers in the order in which they were added.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }

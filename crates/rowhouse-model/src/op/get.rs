@@ -6,22 +6,22 @@ use bytes::Bytes;
 
 use crate::{Columns, Filter, Result, TimeRange, check_row};
 
-/// A read of one row.
+/// A one-row read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Get {
     row: Bytes,
     /// Selected columns.
     pub columns: Columns,
-    /// Range of timestamps.
+    /// Timestamp range.
     pub time_range: TimeRange,
-    /// Ranges of timestamps for single families, which override `time_range`.
+    /// Timestamp ranges for single families, which override `time_range`.
     pub family_time_ranges: BTreeMap<Bytes, TimeRange>,
-    /// Most versions of each column, newest first; 1 by default. A family keeps no more than it
+    /// Most versions for each column, newest first; 1 by default. A family retains no more than it
     /// declares.
     pub versions: u32,
-    /// Most cells of each family (HBase: `setMaxResultsPerColumnFamily`); `None` for all.
+    /// Most cells in each family (HBase: `setMaxResultsPerColumnFamily`); `None` for all.
     pub family_limit: Option<u32>,
-    /// Number of cells of each family to skip first (HBase: `setRowOffsetPerColumnFamily`).
+    /// How many cells in each family to skip first (HBase: `setRowOffsetPerColumnFamily`).
     pub family_offset: u32,
     /// Filter on cells and rows.
     pub filter: Option<Box<Filter>>,
@@ -37,8 +37,8 @@ pub struct Get {
 }
 
 impl Get {
-    /// Creates a read of the newest version of every column of `row`; returns an error if `row` is
-    /// not a valid row key.
+    /// Creates a read that returns the newest version of every column in `row`; returns an error if
+    /// `row` is not a valid row key.
     #[inline]
     pub fn new(row: impl Into<Bytes>) -> Result<Self> {
         let row = row.into();
@@ -81,7 +81,7 @@ impl Get {
         self
     }
 
-    /// Sets the most versions of each column.
+    /// Sets the most versions for each column.
     #[must_use]
     pub fn versions(mut self, versions: u32) -> Self {
         self.versions = versions;

@@ -1,4 +1,4 @@
-//! The increment operation, which adds to counters of one row.
+//! The increment operation, which adds to counters in one row.
 
 use bytes::Bytes;
 
@@ -8,13 +8,13 @@ use crate::{Cell, CellKind, Durability, Error, Result, TimeRange, Timestamp, che
 /// Identifies a mutation, so that a retry is not applied twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce {
-    /// Identifier of the client.
+    /// Client identifier.
     pub group: u64,
-    /// Identifier of the mutation; never 0.
+    /// Mutation identifier; never 0.
     pub number: u64,
 }
 
-/// Amounts to add to columns of one row that hold eight-byte big-endian numbers. A missing column
+/// Amounts to add to columns in one row that hold eight-byte big-endian numbers. A missing column
 /// counts as 0. Sums wrap like Java longs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Increment {
@@ -24,14 +24,14 @@ pub struct Increment {
     pub time_range: TimeRange,
     /// Whether the new values are returned.
     pub return_results: bool,
-    /// Durability of the write.
+    /// Write durability.
     pub durability: Durability,
-    /// Identifies this increment, so that a retry is not applied twice: of several increments with
-    /// one nonce the first is applied, and the others return its result as long as it can still be
-    /// read. `None` by default.
+    /// Identifies this increment, so that a retry is not applied twice: among several increments
+    /// with one nonce the first is applied, and the others return the same result as long as it can
+    /// still be read. `None` by default.
     pub nonce: Option<Nonce>,
-    /// TTL of the new values; as [`Put::ttl_millis`]. If `None`, they keep the TTL of the values
-    /// they replace.
+    /// TTL for the new values; as [`Put::ttl_millis`]. If `None`, they inherit the TTL from the
+    /// values they replace.
     ///
     /// [`Put::ttl_millis`]: crate::Put::ttl_millis
     pub ttl_millis: Option<i64>,
@@ -67,9 +67,9 @@ impl Increment {
         self.add_cell(cell)
     }
 
-    /// Adds a prepared cell of the same row, whose value is an amount. The cell's timestamp applies
-    /// only if the column does not exist yet; its tags always apply. Several cells of one column
-    /// are each added to the value from before the increment, and the last sum wins.
+    /// Adds a prepared cell for the same row, whose value is an amount. The cell's timestamp
+    /// applies only if the column does not exist yet; the tags always apply. Several cells in one
+    /// column are each added to the value from before the increment, and the last sum wins.
     ///
     /// # Errors
     /// `InvalidRequest` with HBase's message if the value is not eight bytes.
@@ -86,7 +86,8 @@ impl Increment {
         &self.row
     }
 
-    /// Returns the cells with the amounts, as eight-byte values, in the order of addition.
+    /// Returns the cells with the amounts, as eight-byte values, in the order in which they were
+    /// added.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }

@@ -1,4 +1,4 @@
-//! Mutations of one row.
+//! Mutations to one row.
 
 use bytes::Bytes;
 
@@ -14,7 +14,7 @@ pub enum Durability {
     SkipWal,
     /// Written to the log some time after the acknowledgement.
     AsyncWal,
-    /// Written to the log before the acknowledgement: survives a crash of the process.
+    /// Written to the log before the acknowledgement: survives a process crash.
     SyncWal,
     /// Synced to disk before the acknowledgement: survives a power failure.
     FsyncWal,
@@ -28,7 +28,7 @@ impl Durability {
     }
 }
 
-/// A mutation of one row.
+/// A mutation to one row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mutation {
     /// New cells.
@@ -75,8 +75,8 @@ impl Mutation {
         self
     }
 
-    /// Returns the cells in the form in which they are sent: new cells of a put, markers of a
-    /// delete, amounts or bytes of an increment or append.
+    /// Returns the cells in the form in which they are sent: new cells in a put, markers in a
+    /// delete, amounts or bytes in an increment or append.
     pub fn cells(&self) -> &[Cell] {
         match self {
             Self::Put(put) => put.cells(),
@@ -86,7 +86,7 @@ impl Mutation {
         }
     }
 
-    /// Returns the TTL of the written cells in milliseconds, if set.
+    /// Returns the TTL for the written cells in milliseconds, if set.
     pub fn ttl_millis(&self) -> Option<i64> {
         match self {
             Self::Put(put) => put.ttl_millis,
@@ -96,7 +96,7 @@ impl Mutation {
         }
     }
 
-    /// Returns the nonce of an increment or append.
+    /// Returns the nonce in an increment or append.
     pub fn nonce(&self) -> Option<Nonce> {
         match self {
             Self::Put(_) | Self::Delete(_) => None,
@@ -105,7 +105,7 @@ impl Mutation {
         }
     }
 
-    /// Sets the nonce of an increment or append; puts and deletes are idempotent and have none.
+    /// Sets the nonce in an increment or append; puts and deletes are idempotent and have none.
     #[must_use]
     pub fn with_nonce(mut self, nonce: Option<Nonce>) -> Self {
         match &mut self {
@@ -116,7 +116,7 @@ impl Mutation {
         self
     }
 
-    /// Returns whether this is an increment or append, which reads the current value and can return
+    /// Returns true if this is an increment or append, which reads the current value and can return
     /// the new one.
     pub fn is_read_modify_write(&self) -> bool {
         match self {
@@ -150,7 +150,7 @@ impl From<Append> for Mutation {
     }
 }
 
-/// The result of a mutation: the new cells of an increment or append that requested them, otherwise
+/// A mutation's result: the new cells from an increment or append that requested them, otherwise
 /// empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MutationOutcome {
@@ -159,7 +159,7 @@ pub struct MutationOutcome {
 }
 
 impl MutationOutcome {
-    /// Concatenates the results of mutations of one row.
+    /// Concatenates the results from mutations to one row.
     pub fn join(outcomes: &[Self]) -> Self {
         let cells = outcomes.iter().flat_map(|outcome| outcome.row.cells());
         Self { row: Row::new(cells.map(KeyValue::to_cell).collect()) }

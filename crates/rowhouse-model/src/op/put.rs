@@ -1,18 +1,18 @@
-//! The put operation, which writes cells of one row.
+//! The put operation, which writes cells to one row.
 
 use bytes::Bytes;
 
 use super::cells::check_same_row;
 use crate::{Cell, CellKind, Durability, Result, Timestamp, check_row};
 
-/// New cells of one row, written together.
+/// New cells in one row, written together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Put {
     row: Bytes,
     cells: Vec<Cell>,
-    /// Durability of the write.
+    /// Write durability.
     pub durability: Durability,
-    /// TTL of the cells, in milliseconds from their timestamps. It replaces any TTL that the cells
+    /// TTL for the cells, in milliseconds from their timestamps. It replaces any TTL that the cells
     /// carry; the family's TTL still applies if it ends sooner. `None` keeps the cells' own TTL. A
     /// cell with a negative TTL is expired from the start. As in HBase it is sent as the attribute
     /// `_ttl` and stored in the cells as a tag.
@@ -28,14 +28,14 @@ impl Put {
         Ok(Self { row, cells: Vec::new(), durability, ttl_millis: None })
     }
 
-    /// Creates a put of prepared cells of this row, as [`Put::add_cell`] accepts them.
+    /// Creates a put with prepared cells for this row, as [`Put::add_cell`] accepts them.
     pub fn of_cells(row: impl Into<Bytes>, cells: Vec<Cell>) -> Result<Self> {
         let put = Self::new(row)?;
         cells.iter().try_for_each(|cell| check_same_row(&put.row, cell))?;
         Ok(Self { cells, ..put })
     }
 
-    /// Adds a cell at the server's time of the write.
+    /// Adds a cell at the server time when it is written.
     pub fn add(
         self,
         family: impl AsRef<[u8]>,
@@ -57,13 +57,13 @@ impl Put {
         self.add_cell(cell)
     }
 
-    /// Adds a prepared cell of the same row. As in HBase it may be a delete marker, which programs
+    /// Adds a prepared cell for the same row. As in HBase it may be a delete marker, which programs
     /// that copy tables send: it is written unchanged. A marker without a timestamp receives the
-    /// server's time of the write, even a DeleteVersion, for which a [`crate::Delete`] would look
-    /// up the newest version.
+    /// server time when it is written, even a DeleteVersion, for which a [`crate::Delete`] would
+    /// look up the newest version.
     ///
     /// # Errors
-    /// `InvalidRequest` for a cell of another row.
+    /// `InvalidRequest` for a cell in another row.
     pub fn add_cell(mut self, cell: Cell) -> Result<Self> {
         check_same_row(&self.row, &cell)?;
         self.cells.push(cell);
@@ -75,7 +75,7 @@ impl Put {
         &self.row
     }
 
-    /// Returns the cells in the order of addition.
+    /// Returns the cells in the order in which they were added.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }

@@ -1,13 +1,13 @@
-//! Several mutations of one row, applied atomically.
+//! Several mutations to one row, applied atomically.
 
 use bytes::Bytes;
 
 use crate::{Durability, Error, Mutation, Result, check_row, escape};
 
-/// Mutations of one row that are applied atomically: HBase's RowMutations.
+/// Mutations to one row that are applied atomically: HBase's RowMutations.
 ///
-/// Mutations that read the row (an increment, an append, a delete of the newest version) see it as
-/// it was before all of them. If two write the same cell, the later one wins.
+/// Mutations that read the row (an increment, an append, a delete for the newest version) see it as
+/// it was before all mutations. If two write the same cell, the later one wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowMutations {
     row: Bytes,
@@ -22,10 +22,10 @@ impl RowMutations {
         Ok(Self { row, mutations: Vec::new() })
     }
 
-    /// Adds a mutation of the same row.
+    /// Adds a mutation to the same row.
     ///
     /// # Errors
-    /// `InvalidRequest` for a mutation of another row.
+    /// `InvalidRequest` for a mutation to another row.
     pub fn with(mut self, mutation: impl Into<Mutation>) -> Result<Self> {
         let mutation = mutation.into();
         if *mutation.row() != self.row {
@@ -39,7 +39,7 @@ impl RowMutations {
         Ok(self)
     }
 
-    /// Sets the durability of the mutations that name none.
+    /// Sets the durability for the mutations that name none.
     #[must_use]
     pub fn with_default_durability(mut self, default: Durability) -> Self {
         let mutations = self.mutations.into_iter();
@@ -52,7 +52,7 @@ impl RowMutations {
         &self.row
     }
 
-    /// Returns the mutations in the order of addition.
+    /// Returns the mutations in the order in which they were added.
     pub fn mutations(&self) -> &[Mutation] {
         &self.mutations
     }

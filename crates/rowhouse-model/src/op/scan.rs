@@ -1,4 +1,4 @@
-//! The scan operation, which reads a range of rows.
+//! The scan operation, which reads a row range.
 
 use std::collections::BTreeMap;
 
@@ -6,29 +6,29 @@ use bytes::Bytes;
 
 use crate::{Columns, Filter, RowRange, TimeRange};
 
-/// A read of a range of rows, in key order.
+/// Reads a row range, in key order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scan {
-    /// Range of rows.
+    /// Row range.
     pub range: RowRange,
     /// Selected columns.
     pub columns: Columns,
-    /// Range of timestamps.
+    /// Timestamp range.
     pub time_range: TimeRange,
-    /// Ranges of timestamps for single families, which override `time_range`.
+    /// Timestamp ranges for single families, which override `time_range`.
     pub family_time_ranges: BTreeMap<Bytes, TimeRange>,
-    /// Most versions of each column, newest first; 1 by default. A family keeps no more than it
+    /// Most versions for each column, newest first; 1 by default. A family retains no more than it
     /// declares.
     pub versions: u32,
     /// Most rows to return; `None` for all.
     pub limit: Option<u64>,
-    /// Number of rows that a client fetches per call; `None` lets the client decide.
+    /// How many rows a client fetches per call; `None` lets the client decide.
     pub caching: Option<u32>,
     /// Whether to read from the last row to the first.
     pub reversed: bool,
-    /// Most cells of each family (HBase: `setMaxResultsPerColumnFamily`); `None` for all.
+    /// Most cells in each family (HBase: `setMaxResultsPerColumnFamily`); `None` for all.
     pub family_limit: Option<u32>,
-    /// Number of cells of each family to skip first (HBase: `setRowOffsetPerColumnFamily`).
+    /// How many cells in each family to skip first (HBase: `setRowOffsetPerColumnFamily`).
     pub family_offset: u32,
     /// Most cells per result: longer rows are returned in parts (HBase: `setBatch`). `None` for
     /// whole rows.
@@ -48,7 +48,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Creates a read of the newest version of every column of the rows in `range`.
+    /// Creates a read that returns the newest version of every column for the rows in `range`.
     pub fn new(range: RowRange) -> Self {
         Self {
             range,
@@ -69,7 +69,7 @@ impl Scan {
         }
     }
 
-    /// Creates a read of every row of the table.
+    /// Creates a read over every row in the table.
     pub fn all() -> Self {
         Self::new(RowRange::all())
     }
@@ -95,7 +95,7 @@ impl Scan {
         self
     }
 
-    /// Sets the most versions of each column.
+    /// Sets the most versions for each column.
     #[must_use]
     pub fn versions(mut self, versions: u32) -> Self {
         self.versions = versions;
@@ -109,7 +109,7 @@ impl Scan {
         self
     }
 
-    /// Sets the number of rows fetched per call.
+    /// Sets how many rows are fetched per call.
     #[must_use]
     pub fn caching(mut self, rows: u32) -> Self {
         self.caching = Some(rows);

@@ -1,4 +1,4 @@
-//! The time range of a read.
+//! A read's time range.
 
 use crate::{Error, Result, Timestamp};
 
@@ -22,7 +22,7 @@ impl TimeRange {
         Ok(Self { min, max })
     }
 
-    /// Creates a range of exactly `at`.
+    /// Creates a range with exactly `at`.
     pub fn at(at: Timestamp) -> Self {
         Self { min: at, max: at.saturating_add(1) }
     }
@@ -37,7 +37,7 @@ impl TimeRange {
         self.max
     }
 
-    /// Returns whether `at` is in the range.
+    /// Returns true if `at` is in the range.
     pub fn contains(&self, at: i64) -> bool {
         at >= self.min.as_millis() && (at < self.max.as_millis() || self.max.is_latest())
     }

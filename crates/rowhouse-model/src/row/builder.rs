@@ -1,4 +1,4 @@
-//! Building a row from cells of several buffers.
+//! Building a row from cells in several buffers.
 
 use bytes::Bytes;
 
@@ -32,11 +32,11 @@ pub struct RowBuilder {
     byte_len: u64,
 }
 
-/// The number of the buffer of copied cells until the row is finished.
+/// The buffer number for copied cells until the row is finished.
 const COPIED: u32 = u32::MAX;
 
 impl RowBuilder {
-    /// Allocates space for `cells` cells, of which `copied_len` bytes will be copied.
+    /// Allocates space for `cells` cells, from which `copied_len` bytes will be copied.
     pub fn with_capacity(cells: usize, copied_len: usize) -> Self {
         Self {
             cells: CellSpans::with_capacity(cells),
@@ -52,7 +52,7 @@ impl RowBuilder {
         self.add(CellSpan { run, start: 0, len, sequence });
     }
 
-    /// Adds a buffer to the row, so that its cells can be appended without copying.
+    /// Adds a buffer to the row, so that cells in it can be appended without copying.
     #[inline]
     pub fn share(&mut self, run: &Bytes) -> SharedRun<'_> {
         let last = self.more.last().unwrap_or(&self.shared);
@@ -64,7 +64,7 @@ impl RowBuilder {
         SharedRun { row: self, run }
     }
 
-    /// Appends a copy of a KeyValue.
+    /// Appends a KeyValue copy.
     ///
     /// # Panics
     /// May panic, now or when the row is read, if `key_value` is not a KeyValue.
@@ -97,24 +97,24 @@ impl RowBuilder {
         CellRef::from_checked(&bytes[start..start + len as usize], sequence)
     }
 
-    /// Returns whether there is no cell yet.
+    /// Returns true if there is no cell yet.
     pub fn is_empty(&self) -> bool {
         self.cells.as_slice().is_empty()
     }
 
-    /// Returns the number of cells.
+    /// Returns the cell count.
     #[inline]
     pub fn len(&self) -> usize {
         self.cells.as_slice().len()
     }
 
-    /// Returns the total length of the cells in bytes.
+    /// Returns the total cell length in bytes.
     #[inline]
     pub fn byte_len(&self) -> u64 {
         self.byte_len
     }
 
-    /// Returns the number of bytes copied.
+    /// Returns how many bytes were copied.
     pub fn copied_len(&self) -> usize {
         self.copied.len()
     }
@@ -139,7 +139,7 @@ impl RowBuilder {
         self.cells = cells;
     }
 
-    /// Returns the row. Its cells must all be of one row and in cell order.
+    /// Returns the row. The cells must all be in one row and in cell order.
     #[inline]
     pub fn finish(self) -> Row {
         if self.is_empty() {
@@ -169,7 +169,7 @@ impl RowBuilder {
         self.cells.push(place);
     }
 
-    /// Returns the number of the buffer added last.
+    /// Returns the number for the buffer added last.
     #[inline]
     fn runs(&self) -> u32 {
         self.more.len() as u32
@@ -185,14 +185,14 @@ impl RowBuilder {
     }
 }
 
-/// A buffer of a row under construction.
+/// A buffer in a row under construction.
 pub struct SharedRun<'a> {
     row: &'a mut RowBuilder,
     run: u32,
 }
 
 impl SharedRun<'_> {
-    /// Appends the cell at `start..end` of the buffer.
+    /// Appends the cell at `start..end` in the buffer.
     ///
     /// # Panics
     /// May panic, now or when the row is read, if these bytes are not a KeyValue.
@@ -218,7 +218,7 @@ mod tests {
     proptest! {
         #[test]
         fn cells_come_back_as_they_were_put_in(ways in prop::collection::vec(0u8..4, 0..40)) {
-            // Two blocks of many cells, of which some are appended.
+            // Two blocks with many cells, from which some are appended.
             let blocks = [0, 1].map(|_| {
                 Bytes::from((0..40).flat_map(|n| cell(n).as_bytes().to_vec()).collect::<Vec<_>>())
             });

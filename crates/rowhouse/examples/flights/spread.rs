@@ -1,4 +1,4 @@
-//! The cost of a key itself: its bytes, and the distribution of concurrent writes over regions.
+//! What a key itself costs: the bytes, and how concurrent writes are distributed over regions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,17 +10,17 @@ use super::flight::Flight;
 
 const REGIONS: usize = 4;
 
-/// The length of the flights' keys and the distribution of their writes over regions.
+/// How long the flights' keys are, and how their writes are distributed over regions.
 pub(crate) struct Spread {
-    /// Total bytes of all keys.
+    /// Total bytes in all keys.
     bytes: usize,
-    /// The sum over all hours of the flights in that hour's busiest region.
+    /// The flights in an hour's busiest region, summed over all hours.
     busiest: usize,
     flights: usize,
 }
 
 impl Spread {
-    /// Measures a schema with regions of a grown table, which hold equal numbers of flights.
+    /// Measures a schema with the regions in a grown table, which hold equally many flights.
     pub(crate) fn of(schema: &KeySchema, flights: &[Flight]) -> Result<Self> {
         let keys = flights.iter().map(|flight| schema.encode(&flight.values(schema).0));
         let keys: Vec<_> = keys.collect::<Result<_>>()?;

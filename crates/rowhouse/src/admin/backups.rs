@@ -1,4 +1,4 @@
-//! Backups of the whole database.
+//! Backups for the whole database.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use super::Admin;
 use crate::backend::Side;
 
 impl Admin<'_> {
-    /// Writes a backup of the whole database, as of one point in time over all tables, and reads it
-    /// back to verify its checksums. Reads and writes continue. `progress` is called meanwhile, on
-    /// any thread.
+    /// Writes a backup that holds the whole database at one point in time over all tables, and
+    /// reads it back to verify the checksums. Reads and writes continue. `progress` is called
+    /// meanwhile, on any thread.
     ///
-    /// `into` is a new directory of this machine for an embedded database. A rowhouse server writes
+    /// `into` is a new directory on this machine for an embedded database. A rowhouse server writes
     /// on its own machine: `into` is then a name in the server's backup directory, or a path
-    /// directly inside it. `rowhouse restore` makes a data directory of a backup.
+    /// directly inside it. `rowhouse restore` makes a data directory from a backup.
     ///
     /// ```
     /// use rowhouse::TableSpec;
@@ -35,9 +35,9 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` if `into` exists; `Corruption` if the database is damaged; `Io`. Of a
+    /// `InvalidRequest` if `into` exists; `Corruption` if the database is damaged; `Io`. On a
     /// cluster: `Unsupported` if the server has no backup directory or is not a rowhouse server;
-    /// `InvalidRequest` for a path outside of that directory; `InUse` while another backup is under
+    /// `InvalidRequest` for a path outside that directory; `InUse` while another backup is under
     /// way.
     pub async fn backup(
         self,

@@ -1,4 +1,4 @@
-//! Compares a table that is kept by hand as an index with what a declared index would hold.
+//! Compares a table that is maintained by hand as an index with what a declared index would hold.
 
 use std::collections::BTreeSet;
 
@@ -8,29 +8,29 @@ use rowhouse_schema::{ColumnSchema, Index, IndexSchema, KeySchema, Value, Values
 use super::Admin;
 use crate::table::Table;
 
-/// The keys of each kind that a comparison names.
+/// How many keys a comparison names for each kind.
 const NAMED_MAX: usize = 10;
 
 /// The rows that are read at once.
 const ROWS_AT_ONCE: usize = 500;
 
-/// How the keys of a table differ from those that an index would have.
+/// How a table's keys differ from the keys that an index would have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexComparison {
-    /// Rows of the base table that were read.
+    /// Rows that were read from the base table.
     pub rows: u64,
-    /// Those of them whose keys do not fit the template: they have no entries.
+    /// Rows among them whose keys do not fit the template: they have no entries.
     pub unfit_rows: u64,
-    /// Rows of the table that is kept by hand.
+    /// Rows in the table that is maintained by hand.
     pub entries: u64,
     /// Entries that are not in it.
     pub missing: u64,
-    /// Rows of it that are no entry of any row.
+    /// Rows in it that are no entry for any row.
     pub stale: u64,
-    /// The keys of the first ten missing entries, and those of their rows.
+    /// The keys for the first ten missing entries, and the keys for their rows.
     pub first_missing: Vec<(Bytes, Bytes)>,
-    /// The keys of the first ten stale rows.
+    /// The keys for the first ten stale rows.
     pub first_stale: Vec<Bytes>,
 }
 
@@ -42,12 +42,12 @@ impl IndexComparison {
 }
 
 impl Admin<'_> {
-    /// Compares the keys of a table that programs keep as an index, `by_hand`, with those that an
-    /// index of table `name` would have. `index` is the declaration of the index, or the name of a
-    /// declared one. The table that is kept by hand declares a key with the fields of the index, in
-    /// the layout that the programs use; without a declared key, its keys are compared with those
-    /// of entries byte by byte. Cells are not compared. Rows that are written meanwhile may count
-    /// as different.
+    /// Compares the keys in a table that programs maintain as an index, `by_hand`, with the keys
+    /// that an index on table `name` would have. `index` is the index declaration, or a declared
+    /// index's name. The table that is maintained by hand declares a key with the index fields, in
+    /// the layout that the programs use. Without a declared key, its keys are compared with entry
+    /// keys byte by byte. Cells are not compared. Rows that are written meanwhile may count as
+    /// different.
     ///
     /// ```
     /// use rowhouse::{Put, TableSpec};
@@ -142,7 +142,7 @@ impl IndexComparison {
         Ok(())
     }
 
-    /// Counts the keys that are no entry of any row.
+    /// Counts the keys that are no entry for any row.
     async fn judge(&mut self, found: Vec<Bytes>, keys: &Keys, base: &Table) -> Result<()> {
         let index = &keys.index;
         let mut gets = Vec::new();
@@ -177,10 +177,10 @@ impl IndexComparison {
     }
 }
 
-/// The keys of an index, and of a table that is kept by hand in its place.
+/// The keys in an index, and in a table that is maintained by hand instead.
 struct Keys {
     index: Index,
-    /// `None` if the table has the keys of the entries.
+    /// `None` if the table has the entry keys.
     by_hand: Option<KeySchema>,
 }
 
@@ -208,7 +208,7 @@ impl Keys {
         by_hand.encode(&fields_of(by_hand, &values))
     }
 
-    /// Returns the entry that a key of the table stands for; `None` if it does not fit.
+    /// Returns the entry that a key in the table stands for; `None` if it does not fit.
     fn to_entry(&self, key: &Bytes) -> Option<Bytes> {
         let Some(by_hand) = &self.by_hand else { return Some(key.clone()) };
         let (values, template) = (by_hand.decode(key).ok()?, self.index.template());
@@ -216,14 +216,14 @@ impl Keys {
     }
 }
 
-/// Returns the values of the fields of a template.
+/// Returns the values for a template's fields.
 fn fields_of(template: &KeySchema, values: &Values) -> Vec<(String, Value)> {
     let names: BTreeSet<&str> = template.fields().iter().map(|field| field.name()).collect();
     let value = |name: &str| Some((name.to_owned(), values.get(name)?.clone()));
     names.into_iter().filter_map(value).collect()
 }
 
-/// Returns the keys of a row's entries.
+/// Returns the keys for a row's entries.
 fn entries(index: &Index, row: &Row) -> Result<BTreeSet<Bytes>> {
     let entries = index.entries(row.key(), row)?;
     Ok(entries.into_iter().map(|entry| entry.key).collect())

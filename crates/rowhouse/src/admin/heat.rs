@@ -1,4 +1,4 @@
-//! Where the requests of a table are.
+//! Where the requests to a table are.
 
 use rowhouse_model::{HeatReport, Result, TableName};
 
@@ -6,10 +6,10 @@ use super::Admin;
 use crate::backend::Side;
 
 impl Admin<'_> {
-    /// Returns the heat of a table between two times in milliseconds since 1970: its requests by
-    /// row key and minute, and its hottest rows. An embedded database and a rowhouse server keep a
-    /// week of it. Of an Apache HBase cluster it is one column with the requests of each region
-    /// since that was opened, whatever the times ([`HeatReport::is_by_region`]).
+    /// Returns a table's heat between two times in milliseconds since 1970: the requests by row key
+    /// and minute, and the hottest rows. An embedded database and a rowhouse server retain a week's
+    /// data. For an Apache HBase cluster it is one column with the requests to each region since
+    /// that was opened, whatever the times ([`HeatReport::is_by_region`]).
     ///
     /// ```
     /// # use rowhouse::{Database, Result};
@@ -26,7 +26,7 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`; `Connection` of a cluster.
+    /// `TableNotFound`; `Connection` from a cluster.
     pub async fn heat(self, table: &str, from_millis: i64, to_millis: i64) -> Result<HeatReport> {
         let table = TableName::parse(table)?;
         match self.side() {

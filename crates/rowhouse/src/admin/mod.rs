@@ -1,6 +1,6 @@
-//! Administration: [`Admin`], and the types of regions, snapshots, namespaces and status.
+//! Administration: [`Admin`], and the types for regions, snapshots, namespaces and status.
 //!
-//! How is a table altered, and how is it kept as it was before?
+//! How is a table altered, and how is its earlier state retained?
 //!
 //! ```
 //! use rowhouse::TableSpec;
@@ -52,8 +52,8 @@ pub use rowhouse_schema::{
 };
 pub use rowhouse_store::CompactionKind;
 
-/// The administration of a database, from [`Database::admin`]. It borrows the database, and a copy
-/// costs nothing. A task that outlives the borrow takes a clone of the [`Database`].
+/// Administers a database, from [`Database::admin`]. It borrows the database, and a copy costs
+/// nothing. A task that outlives the borrow takes a clone of the [`Database`].
 ///
 /// Tables are named `table` or `namespace:table`.
 ///
@@ -100,7 +100,7 @@ impl<'d> Admin<'d> {
     /// ```
     ///
     /// # Errors
-    /// `Connection` and `Timeout` of a cluster.
+    /// `Connection` and `Timeout` from a cluster.
     pub async fn status(self) -> Result<ClusterStatus> {
         match self.side() {
             Side::Embedded(it) => Ok(it.status()),

@@ -46,7 +46,7 @@ impl Admin<'_> {
         }
     }
 
-    /// Replaces the configuration of a namespace with that of `namespace`.
+    /// Replaces a namespace's configuration with the configuration in `namespace`.
     ///
     /// ```
     /// # use rowhouse::{Database, Result};
@@ -59,7 +59,7 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `NamespaceNotFound`; `Unsupported` for quotas that are not of tables and regions.
+    /// `NamespaceNotFound`; `Unsupported` for quotas that are not for tables and regions.
     pub async fn modify_namespace(self, namespace: Namespace) -> Result<()> {
         match self.side() {
             Side::Embedded(it) => it.run(move |store| store.modify_namespace(namespace)).await,

@@ -7,8 +7,8 @@ use super::Admin;
 use crate::backend::Side;
 
 impl Admin<'_> {
-    /// Splits a region of a table in two at row `at`, which becomes the first row of the second
-    /// region, or in the middle of the region's data. Reads and writes continue meanwhile. See
+    /// Splits a table region in two at row `at`, which becomes the second region's first row, or in
+    /// the middle of the region's data. Reads and writes continue meanwhile. See
     /// [`Table::regions`](crate::Table::regions) for the regions.
     ///
     /// ```
@@ -24,7 +24,7 @@ impl Admin<'_> {
     /// # Errors
     /// `UnknownRegion` if the region no longer exists; `TableNotEnabled`; `InvalidRequest` if the
     /// row is not greater than the region's start row, and for a region without two rows to split
-    /// between. A cluster refuses to split a region that still has reference files of an earlier
+    /// between. A cluster refuses to split a region that still has reference files from an earlier
     /// split.
     pub async fn split_region(self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
         match self.side() {
@@ -36,7 +36,7 @@ impl Admin<'_> {
         }
     }
 
-    /// Merges adjacent regions of a table into one. Reads and writes continue meanwhile.
+    /// Merges adjacent regions in a table into one. Reads and writes continue meanwhile.
     ///
     /// ```
     /// # use rowhouse::{Database, Result};
@@ -77,7 +77,7 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `UnknownRegion`; `TableNotEnabled`; `Connection` of a cluster.
+    /// `UnknownRegion`; `TableNotEnabled`; `Connection` from a cluster.
     pub async fn assign_region(self, region: &RegionInfo) -> Result<()> {
         match self.side() {
             Side::Embedded(it) => {
@@ -88,8 +88,8 @@ impl Admin<'_> {
         }
     }
 
-    /// Takes a region out of service until it is assigned: reads and writes of its rows are
-    /// refused. An embedded database and a rowhouse server serve it again after a restart.
+    /// Stops serving a region until it is assigned: reads and writes to its rows are refused. An
+    /// embedded database and a rowhouse server serve it again after a restart.
     ///
     /// ```
     /// # use rowhouse::{Database, Result};
@@ -111,7 +111,7 @@ impl Admin<'_> {
         }
     }
 
-    /// Moves a region to another server of a cluster, chosen by the cluster. Without another server
+    /// Moves a region to another server in a cluster, chosen by the cluster. Without another server
     /// the region stays.
     ///
     /// ```
@@ -137,7 +137,7 @@ impl Admin<'_> {
         }
     }
 
-    /// Returns whether regions may be split or merged, a setting for all tables.
+    /// Returns true if regions may be split or merged, a setting for all tables.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -149,7 +149,7 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `Unsupported` and `Connection` of a cluster.
+    /// `Unsupported` and `Connection` from a cluster.
     pub async fn region_switch(self, switch: RegionSwitch) -> Result<bool> {
         match self.side() {
             Side::Embedded(it) => Ok(it.store().region_switch(switch)),

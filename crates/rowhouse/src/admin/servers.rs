@@ -6,7 +6,7 @@ use super::Admin;
 use crate::backend::Side;
 
 impl Admin<'_> {
-    /// Moves a region to a server of a cluster. A region that is there already stays.
+    /// Moves a region to a server in a cluster. A region that is there already stays.
     ///
     /// ```
     /// # use rowhouse::{Database, Result};
@@ -25,8 +25,8 @@ impl Admin<'_> {
         self.servers()?.move_region_to(region, server).await
     }
 
-    /// Runs the balancer of a cluster once: it moves regions so that each server has a similar
-    /// share of the load. With `dry_run` it only plans.
+    /// Runs a cluster's balancer once: it moves regions so that each server has a similar share of
+    /// the load. With `dry_run` it only plans.
     ///
     /// # Errors
     /// `Unsupported` for an embedded database; `Connection`.
@@ -34,7 +34,7 @@ impl Admin<'_> {
         self.servers()?.balance(dry_run).await
     }
 
-    /// Returns whether the balancer of a cluster is switched on.
+    /// Returns true if a cluster's balancer is switched on.
     ///
     /// # Errors
     /// As [`Admin::balance`].
@@ -42,7 +42,7 @@ impl Admin<'_> {
         self.servers()?.balancer().await
     }
 
-    /// Switches the balancer of a cluster on or off; returns whether it was on.
+    /// Switches a cluster's balancer on or off; returns true if it was on.
     ///
     /// # Errors
     /// As [`Admin::balance`].
@@ -50,7 +50,7 @@ impl Admin<'_> {
         self.servers()?.set_balancer(on).await
     }
 
-    /// Marks servers of a cluster as decommissioned: they get no new regions. With `offload` their
+    /// Marks cluster servers as decommissioned: they get no new regions. With `offload` their
     /// regions move to other servers.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Admin<'_> {
         self.servers()?.decommission(servers, offload).await
     }
 
-    /// Returns the servers of a cluster that are decommissioned.
+    /// Returns the decommissioned servers in a cluster.
     ///
     /// # Errors
     /// As [`Admin::balance`].
@@ -67,7 +67,7 @@ impl Admin<'_> {
         self.servers()?.decommissioned().await
     }
 
-    /// Removes the mark of a decommissioned server, and moves these regions to it.
+    /// Removes a decommissioned server's mark, and moves these regions to it.
     ///
     /// # Errors
     /// As [`Admin::balance`].
@@ -83,8 +83,9 @@ impl Admin<'_> {
         self.servers()?.clear_dead_servers(servers).await
     }
 
-    /// Asks a region server of a cluster to stop. Its regions move to other servers. The last
-    /// region server of `rowhouse serve` stops only if that was started with `--allow-shutdown`.
+    /// Requests that a region server in a cluster stops. Its regions move to other servers. The
+    /// last region server of `rowhouse serve` stops only if that was started with
+    /// `--allow-shutdown`.
     ///
     /// # Errors
     /// As [`Admin::balance`]; `Unsupported` for a server that clients may not stop.
@@ -92,7 +93,7 @@ impl Admin<'_> {
         self.servers()?.stop_region_server(server, "requested by a client").await
     }
 
-    /// Returns the administration of region servers, which only a cluster has.
+    /// Returns the administration for region servers, which only a cluster has.
     fn servers(self) -> Result<rowhouse_client::Admin> {
         match self.side() {
             Side::Cluster(it) => Ok(it.admin()),

@@ -1,4 +1,4 @@
-//! Snapshots of tables.
+//! Table snapshots.
 
 use rowhouse_model::{Result, Snapshot, TableName};
 
@@ -7,9 +7,9 @@ use crate::backend::Side;
 use crate::table::Table;
 
 impl Admin<'_> {
-    /// Takes a named snapshot of a table, across all its regions. Reads and writes continue. An
-    /// embedded store takes it at one read point, for the cost of a flush and one manifest edit
-    /// independent of the table's size; a cluster snapshots the regions one by one.
+    /// Takes a named table snapshot, across all regions. Reads and writes continue. An embedded
+    /// store takes it at one read point, at the cost of a flush and one manifest edit, however
+    /// large the table is; a cluster snapshots the regions one by one.
     ///
     /// ```
     /// use std::time::Duration;
@@ -53,7 +53,7 @@ impl Admin<'_> {
         }
     }
 
-    /// Returns whether expired snapshots are deleted automatically.
+    /// Returns true if expired snapshots are deleted automatically.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -65,7 +65,7 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `Connection` of a cluster.
+    /// `Connection` from a cluster.
     pub async fn snapshot_cleanup(self) -> Result<bool> {
         match self.side() {
             Side::Embedded(it) => Ok(it.store().snapshot_cleanup()),
@@ -113,8 +113,8 @@ impl Admin<'_> {
         }
     }
 
-    /// Creates a table with the declaration and cells of a snapshot. The new table is independent
-    /// of the snapshot and of the snapshot's table.
+    /// Creates a table with a snapshot's declaration and cells. The new table does not depend on
+    /// the snapshot or on the snapshot's table.
     ///
     /// ```
     /// use rowhouse::Get;
@@ -144,8 +144,8 @@ impl Admin<'_> {
         self.database.table(table).await
     }
 
-    /// Resets a disabled table to the state of a snapshot, including its declaration; the table
-    /// stays disabled. If the table no longer exists, it is created and enabled.
+    /// Resets a disabled table to a snapshot's state, including the declaration; the table stays
+    /// disabled. If the table no longer exists, it is created and enabled.
     ///
     /// An embedded store restores atomically. On a cluster, as in HBase's own client, another
     /// snapshot is taken first and restored if the operation fails.

@@ -1,4 +1,4 @@
-//! Flushes and compactions of tables.
+//! Table flushes and compactions.
 
 use rowhouse_model::{Bytes, CompactionState, Error, ErrorKind, Result, TableName, TableState};
 use rowhouse_store::CompactionKind;
@@ -7,7 +7,7 @@ use super::Admin;
 use crate::backend::Side;
 
 impl Admin<'_> {
-    /// Flushes the memstores of a table to files.
+    /// Flushes a table's memstores to files.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -25,7 +25,7 @@ impl Admin<'_> {
         }
     }
 
-    /// Flushes the memstores of one family.
+    /// Flushes one family's memstores.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -47,8 +47,8 @@ impl Admin<'_> {
         }
     }
 
-    /// Requests a compaction of a table, or of one of its families, without waiting for it. A minor
-    /// compaction runs only if one is due. A major compaction merges all files of each region and
+    /// Requests that a table, or a family in it, is compacted, without waiting for it. A minor
+    /// compaction runs only if one is due. A major compaction merges all files in each region and
     /// drops the cells that no reader can see.
     ///
     /// ```
@@ -93,7 +93,7 @@ impl Admin<'_> {
         }
     }
 
-    /// Returns the compactions that are running or queued in any region of a table; see
+    /// Returns the compactions that are running or queued in any table region; see
     /// [`Admin::compact`].
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! Declarations and states of tables.
+//! Table declarations and states.
 
 use rowhouse_model::{Error, IndexReport, Result, TableDescriptor, TableName, TableState};
 use rowhouse_schema::{
@@ -13,7 +13,7 @@ use crate::spec::with_indexes;
 use crate::table::Table;
 
 impl Admin<'_> {
-    /// Returns the declaration of a table.
+    /// Returns a table's declaration.
     ///
     /// ```
     /// use rowhouse::key::KeySchema;
@@ -34,8 +34,8 @@ impl Admin<'_> {
         self.backend().describe(&TableName::parse(name)?).await
     }
 
-    /// Creates a table `to` with the declaration of table `from` and without its rows. With
-    /// `keep_splits` it gets the region boundaries of `from`, otherwise a single region.
+    /// Creates a table `to` with the declaration that table `from` has, and without the rows. With
+    /// `keep_splits` it gets the region boundaries from `from`, otherwise a single region.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -62,13 +62,12 @@ impl Admin<'_> {
         self.database.create_declared(declared.with_name(TableName::parse(to)?), splits).await
     }
 
-    /// Declares or replaces the key template of a table. No row changes: the template determines
-    /// how keys are decoded and encoded from now on. Existing [`Table`] handles keep their
-    /// template.
+    /// Declares or replaces a table's key template. No row changes: the template determines how
+    /// keys are decoded and encoded from now on. Existing [`Table`] handles retain their template.
     ///
-    /// First a sample of the rows is checked: up to 500 from the start of the table, and 4 from the
-    /// start of each region (of at most 256 regions) and from each possible first byte. Rows
-    /// written meanwhile, or later through an older handle, are not checked.
+    /// First a row sample is checked: up to 500 from the table's start, and 4 from each region's
+    /// start (at most 256 regions) and from each possible first byte. Rows written meanwhile, or
+    /// later through an older handle, are not checked.
     ///
     /// Concurrent alterations are resolved as in [`Admin::alter_table`].
     ///
@@ -127,9 +126,9 @@ impl Admin<'_> {
         self.set_attribute(name, KEY_ATTRIBUTE, schema.to_stored()).await
     }
 
-    /// Declares or replaces the columns of a table. No cell is changed or checked: cells that do
-    /// not fit are read as bytes. Existing [`Table`] handles keep their columns. Concurrent
-    /// alterations are resolved as in [`Admin::alter_table`].
+    /// Declares or replaces a table's columns. No cell is changed or checked: cells that do not fit
+    /// are read as bytes. Existing [`Table`] handles retain their columns. Concurrent alterations
+    /// are resolved as in [`Admin::alter_table`].
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -139,16 +138,15 @@ impl Admin<'_> {
     ///
     /// # Errors
     /// `InvalidRequest` for an invalid declaration, for columns in families that the table does not
-    /// have, and for a column with the name of a key field; `TableNotFound`.
+    /// have, and for a column with the same name as a key field; `TableNotFound`.
     pub async fn alter_columns(self, name: &str, text: &str) -> Result<()> {
         let columns = ColumnSchema::parse(text)?;
         self.set_attribute(name, COLUMNS_ATTRIBUTE, columns.to_stored()).await
     }
 
-    /// Replaces the indexes of a table; an empty text removes all. Indexes that stay as they were
-    /// keep their entries. A new one is kept from now on, and filled in the background; queries use
-    /// it once [`Admin::index_state`] is `ready`. See
-    /// [`TableSpec::index`](crate::TableSpec::index).
+    /// Replaces a table's indexes; an empty text removes all. Unchanged indexes retain their
+    /// entries. A new one is maintained from now on, and filled in the background; queries use it
+    /// once [`Admin::index_state`] is `ready`. See [`TableSpec::index`](crate::TableSpec::index).
     ///
     /// On Apache HBase the call returns when new indexes are ready: it waits a minute and
     /// [`operation_timeout`](crate::DatabaseBuilder::operation_timeout), until all clients know the
@@ -162,15 +160,15 @@ impl Admin<'_> {
     ///
     /// # Errors
     /// `InvalidRequest` for a declaration that is invalid or names unknown fields; `Unsupported`
-    /// for an index of another kind than `table`, and on Apache HBase for a unique index of several
+    /// for an index whose kind is not `table`, and on Apache HBase for a unique index on several
     /// columns;
-    /// `TableExists` if a table has the name of an index table; `TableNotFound`.
+    /// `TableExists` if a table has the same name as an index table; `TableNotFound`.
     pub async fn alter_indexes(self, name: &str, text: &str) -> Result<()> {
         let text = text.to_owned();
         self.alter_table(name, move |current| with_indexes(current.clone(), &text)).await
     }
 
-    /// Returns the state of an index. Queries use it only if it is ready.
+    /// Returns an index's state. Queries use it only if it is ready.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -182,18 +180,18 @@ impl Admin<'_> {
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` if the table has no such index; `Unsupported` for a state
-    /// of a newer version.
+    /// from a newer version.
     pub async fn index_state(self, name: &str, index: &str) -> Result<IndexState> {
         self.backend().index_state(&TableName::parse(name)?, index).await
     }
 
-    /// Swaps a table with one of its indexes that `covers *`: the table gets the key and the
-    /// contents of the index, and the index, under its name, the old key and contents. Reads and
-    /// writes go on. Handles that were made before fail with `LayoutChanged` from then on: take the
-    /// table from the database again. Other indexes of the table are built anew. Promoting the same
-    /// index again swaps back.
+    /// Swaps a table with an index on it that `covers *`: the table gets the index's key and
+    /// contents, and the index, under the same name, the old key and contents. Reads and writes go
+    /// on. Handles that were made before fail with `LayoutChanged` from then on: take the table
+    /// from the database again. Other indexes on the table are built anew. Promoting the same index
+    /// again swaps back.
     ///
-    /// The keys of all rows are read before, to see that they fit the template.
+    /// All row keys are read before, to see that they fit the template.
     ///
     /// ```
     /// use rowhouse::TableSpec;
@@ -219,8 +217,8 @@ impl Admin<'_> {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, if it
-    /// does not cover `*` or is not ready, if rows of the table do not fit its template, or if the
-    /// old key cannot be declared as an index of the new one; `Unsupported` on Apache HBase.
+    /// does not cover `*` or is not ready, if rows do not fit the table's template, or if the old
+    /// key cannot be declared as an index on the new one; `Unsupported` on Apache HBase.
     pub async fn promote_index(self, name: &str, index: &str) -> Result<()> {
         let table = TableName::parse(name)?;
         match self.side() {
@@ -238,8 +236,8 @@ impl Admin<'_> {
         }
     }
 
-    /// Compares every row of a table with its entries in an index, and every entry with its row,
-    /// while reads and writes continue. On Apache HBase, only rows with a cell of an indexed column
+    /// Compares every row in a table with its entries in an index, and every entry with its row,
+    /// while reads and writes continue. On Apache HBase, only rows with a cell in an indexed column
     /// are counted, and rows that are being written are left out.
     ///
     /// ```
@@ -252,7 +250,7 @@ impl Admin<'_> {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index;
-    /// `Corruption` if its data is damaged: it is off then.
+    /// `Corruption` if the index data is damaged: the index is off then.
     pub async fn verify_index(self, name: &str, index: &str) -> Result<IndexReport> {
         let table = TableName::parse(name)?;
         match self.side() {
@@ -273,11 +271,11 @@ impl Admin<'_> {
 
     /// Requests that an index is repaired: every row gets its entries, and entries without a row
     /// are removed. Queries are read by the key until [`Admin::index_state`] is `ready` again. An
-    /// index that is off is tried again; one whose data is damaged is built anew without a read of
+    /// index that is off is tried again; one whose data is damaged is built anew without reading
     /// it.
     ///
     /// On Apache HBase the call returns when the index is right. Queries use it meanwhile if it was
-    /// ready; a build that was interrupted is continued, after the wait of
+    /// ready; a build that was interrupted is continued, after the wait in
     /// [`Admin::alter_indexes`]. It also finishes what clients left unfinished an hour ago or
     /// earlier.
     ///
@@ -291,7 +289,7 @@ impl Admin<'_> {
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` if the table has no such index, and on Apache HBase if
     /// rows do not allow it, which is then off: two rows with a unique value, or an entry that is
-    /// too long; `Corruption` if a file of the table is damaged.
+    /// too long; `Corruption` if a file in the table is damaged.
     pub async fn repair_index(self, name: &str, index: &str) -> Result<()> {
         let table = TableName::parse(name)?;
         match self.side() {
@@ -306,7 +304,7 @@ impl Admin<'_> {
         }
     }
 
-    /// Sets an attribute of a table if key, columns and indexes are then consistent.
+    /// Sets a table attribute if key, columns and indexes are then consistent.
     async fn set_attribute(self, name: &str, attribute: &'static str, value: String) -> Result<()> {
         self.alter_table(name, move |current| {
             Ok(current.clone().attribute(attribute, value.clone()))
@@ -320,8 +318,8 @@ impl Admin<'_> {
     /// deletes its cells.
     ///
     /// Concurrent alterations are applied one after the other, and none is lost. Apache HBase is an
-    /// exception: there the last of them may overwrite another, unless each changes a single
-    /// family, because HBase's call for larger changes replaces the whole declaration.
+    /// exception: there the last one may overwrite another, unless each changes a single family,
+    /// because HBase's call for larger changes replaces the whole declaration.
     ///
     /// ```
     /// use rowhouse::schema::{FamilyDescriptor, TableDescriptor};
@@ -335,10 +333,9 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`; the errors of `change`; the errors of the store or cluster for a
-    /// declaration that it does not support; `InvalidRequest` if declared columns would be in a
-    /// family that the table does not have; `Conflict` after 100 attempts that all met concurrent
-    /// alterations.
+    /// `TableNotFound`; errors from `change`; errors from the store or cluster for a declaration
+    /// that it does not support; `InvalidRequest` if declared columns would be in a family that the
+    /// table does not have; `Conflict` after 100 attempts that all met concurrent alterations.
     pub async fn alter_table(
         self,
         name: &str,
@@ -359,7 +356,7 @@ impl Admin<'_> {
         }
     }
 
-    /// Returns whether a table is enabled.
+    /// Returns true if a table is enabled.
     ///
     /// ```
     /// use rowhouse::admin::TableState;
@@ -423,8 +420,8 @@ impl Admin<'_> {
         }
     }
 
-    /// Deletes all cells of a disabled table and enables it. With `keep_splits` it keeps its region
-    /// boundaries, otherwise it gets a single region.
+    /// Deletes all cells in a disabled table and enables it. With `keep_splits` it retains the
+    /// region boundaries, otherwise it gets a single region.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -442,8 +439,8 @@ impl Admin<'_> {
             Side::Embedded(it) => {
                 it.run(move |store| store.truncate_table(&name, keep_splits)).await
             }
-            // Its indexes are emptied first: until both are done they are being built, and no
-            // query reads them.
+            // The indexes are emptied first: until both are done they are being built, and no query
+            // reads them.
             Side::Cluster(it) => {
                 let has_indexes = it.keeper().suspend(&name).await?;
                 if has_indexes {
@@ -458,7 +455,7 @@ impl Admin<'_> {
         }
     }
 
-    /// Drops a disabled table with all its cells.
+    /// Drops a disabled table with all cells.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {

@@ -1,4 +1,4 @@
-//! The result of a comparison of designs.
+//! What a design comparison returns.
 
 use rowhouse_model::Result;
 use rowhouse_schema::{DesignKind, Proposal, WideForm, Workload, design_score};
@@ -7,26 +7,26 @@ use super::simulation::Simulation;
 use super::warnings::broken_by_estimate;
 use crate::Database;
 
-/// Designs for a workload, compared, and the reasons for the best of them.
+/// Designs for a workload, compared, and the reasons for the best one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Advice {
     /// The designs, the best first; those that break a limit come last.
     pub designs: Vec<AdvisedDesign>,
-    /// The place among them of the present design, if the workload names one.
+    /// Where the present design is among them, if the workload names one.
     pub present: Option<usize>,
     /// Whether a design is better than the present one, or there is none: the first design is then
     /// the advice.
     pub is_change: bool,
-    /// The advice in a sentence, and its reasons.
+    /// The advice in a sentence, and the reasons.
     pub reasons: Vec<String>,
     /// What the advised design does worse than others.
     pub gives_up: Vec<String>,
-    /// The advised design with the last fields of its key in qualifiers, if it has such a form.
+    /// The advised design with the last key fields in qualifiers, if it has such a form.
     pub wide: Option<WideForm>,
     /// Whether that form is worth considering, and why, in sentences.
     pub tall_or_wide: Vec<String>,
-    /// The declaration of a table with the advised design, for the shell.
+    /// The declaration for a table with the advised design, for the shell.
     pub declaration: String,
     /// The commands that lead from the present table to the advised one.
     pub steps: Vec<String>,
@@ -34,10 +34,10 @@ pub struct Advice {
 
 impl Advice {
     /// Leaves out the steps that a database cannot take: on Apache HBase no index is promoted. The
-    /// last reason then says so.
+    /// last reason then states this.
     ///
     /// # Errors
-    /// Those of calls to the database.
+    /// Errors as for calls to the database.
     pub async fn fit_to(&mut self, database: &Database) -> Result<()> {
         let promotes = self.steps.iter().any(|step| step.starts_with(PROMOTE));
         if promotes && !database.backend().promotes_indexes().await? {
@@ -58,23 +58,23 @@ pub(super) const PROMOTE: &str = "promote_index";
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AdvisedDesign {
-    /// The template of the key.
+    /// The key template.
     pub key: String,
-    /// The declarations of the indexes.
+    /// The index declarations.
     pub indexes: Vec<String>,
     /// How it spreads the writes.
     pub kind: DesignKind,
     /// Whether it is the present design.
     pub is_present: bool,
-    /// Its simulation; `None` if it was only estimated, because others are better.
+    /// The simulation; `None` if it was only estimated, because others are better.
     pub simulation: Option<Simulation>,
-    /// The cost of all questions and indexes per second, in rows.
+    /// What all questions and indexes cost per second, in rows.
     pub cost: f64,
     /// The share of the writes, from 0 to 1, that the busiest region takes.
     pub share: f64,
-    /// Its score: see [`design_score`].
+    /// The score: see [`design_score`].
     pub score: f64,
-    /// The limits of the workload that it breaks.
+    /// The workload limits that it breaks.
     pub refusals: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ impl AdvisedDesign {
         }
     }
 
-    /// Bytes of a row with the keys of its entries, if it was simulated.
+    /// Bytes in a row with its entry keys, if it was simulated.
     pub(super) fn bytes(&self) -> f64 {
         let simulation = self.simulation.as_ref();
         simulation.map_or(f64::INFINITY, |it| it.bytes_per_row + it.entry_bytes_per_row)

@@ -1,4 +1,4 @@
-//! Compares designs of a workload.
+//! Compares designs for a workload.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -14,16 +14,16 @@ use super::warnings::broken_by_estimate;
 
 /// Designs that are simulated, besides the present one.
 const SIMULATED: usize = 4;
-/// A design is no reason for a change unless its score is below this part of the present one's.
+/// A design is no reason for a change unless its score is below this fraction of the present one's.
 const CLEARLY_BETTER: f64 = 0.9;
 
-/// Proposes designs for a workload, simulates the best of them in the directory `dir`, and compares
+/// Proposes designs for a workload, simulates the best ones in the directory `dir`, and compares
 /// them.
 ///
 /// The best design is the one with the least score ([`design_score`](super::design_score)) among
-/// those that break no limit; of equal ones the one that was simulated, has fewer indexes and
-/// shorter rows. Scores are of counts, never of times, so under a seed the result is the same in
-/// each run.
+/// those that break no limit; among equal ones the one that was simulated, has fewer indexes and
+/// shorter rows. Scores come from counts, never from times, so under a seed the result is the same
+/// in each run.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -55,15 +55,16 @@ pub async fn advise(workload: &Workload, dir: &Path) -> Result<Advice> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AdviceStep<'a> {
-    /// Its number, from 1 on.
+    /// The number, from 1 on.
     pub number: usize,
     /// How many designs are simulated.
     pub count: usize,
-    /// Its key and its indexes.
+    /// The key and the indexes.
     pub design: &'a str,
 }
 
-/// As [`advise`], and tells `progress` of each design before it is simulated, which takes seconds.
+/// As [`advise`], and calls `progress` with each design before it is simulated, which takes
+/// seconds.
 ///
 /// # Errors
 /// As [`advise`].
@@ -145,7 +146,7 @@ fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> (Advice, AdvisedD
     (advice, advised_design)
 }
 
-/// Returns the wide form of a design, by a thread that may be busy for long.
+/// Returns a design's wide form, by a thread that may be busy for long.
 async fn wide(workload: &Workload, design: &Design) -> Result<Option<WideForm>> {
     let (workload, design) = (workload.clone(), design.clone());
     busy(move || design.wide(&workload)).await
@@ -163,11 +164,11 @@ async fn busy<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'stat
 }
 
 /// Returns the places of the designs to simulate: the present one, and by their estimates the best
-/// of each kind, as far as they break no limit; if there are fewer, the next best.
+/// one for each kind, as far as they break no limit; if there are fewer, the next best.
 fn chosen(workload: &Workload, proposals: &[Proposal]) -> Vec<usize> {
     let broken =
         proposals.iter().map(|it| broken_by_estimate(workload, &it.estimate)).collect::<Vec<_>>();
-    // Proposals come in the order of their scores, which stays where refusals are equal.
+    // Proposals come in score order, which stays where refusals are equal.
     let mut places: Vec<usize> = (0..proposals.len()).collect();
     places.sort_by_key(|at| !broken[*at].is_empty());
     let (present, others): (Vec<usize>, Vec<usize>) =

@@ -1,4 +1,4 @@
-//! Writes the rows of a workload to a table under a design.
+//! Writes a workload's rows to a table under a design.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,22 +12,22 @@ use crate::database::Database;
 use crate::spec::TableSpec;
 use crate::table::Table;
 
-/// The name of the table.
+/// The table name.
 pub(super) const TABLE: &str = "simulated";
-/// Rows of a batch.
+/// Rows in a batch.
 const BATCH: u64 = 1000;
 
-/// A table with the rows of a workload.
+/// A table with a workload's rows.
 pub(super) struct Filled {
     pub(super) table: Table,
     /// Different keys.
     pub(super) rows: u64,
-    /// Bytes of all cells that were written.
+    /// Bytes in all cells that were written.
     pub(super) bytes: u64,
 }
 
-/// Creates the table with the regions of `spread`, writes the rows in the order of their times, and
-/// compacts it, so that what questions read depends on the seed alone.
+/// Creates the table with the regions from `spread`, writes the rows in time order, and compacts
+/// it, so that what questions read depends on the seed alone.
 pub(super) async fn fill(
     database: &Database,
     workload: &Workload,
@@ -62,7 +62,7 @@ pub(super) async fn fill(
     Ok(Filled { table, rows: keys.len() as u64, bytes })
 }
 
-/// The name of the table of an index.
+/// The table name for an index.
 pub(super) fn index_table(index: &str) -> String {
     format!("{TABLE}.{index}")
 }
@@ -90,7 +90,7 @@ async fn create(database: &Database, design: &Design, spread: &Spread) -> Result
     Ok(table)
 }
 
-/// Splits the only region of a table at these rows.
+/// Splits a table's only region at these rows.
 async fn split(database: &Database, name: &str, splits: Vec<Bytes>) -> Result<()> {
     let table = database.table(name).await?;
     for at in splits {

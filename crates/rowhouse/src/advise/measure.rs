@@ -1,4 +1,4 @@
-//! Asks a question and counts what that reads.
+//! Runs a question and counts what that reads.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use super::simulation::QuestionCost;
 use crate::query::Query;
 use crate::table::Table;
 
-/// How often each question is asked, with other values each time.
+/// How often each question is run, with other values each time.
 const ASKED_MAX: u32 = 20;
-/// A question that has read so many rows is not asked again.
+/// A question that has read so many rows is not run again.
 const ROWS_ENOUGH: u64 = 2_000_000;
 
-/// Sums over the times that a question is asked.
+/// Sums over a question's runs.
 #[derive(Default)]
 struct Sums {
     asked: u32,
@@ -31,7 +31,7 @@ struct Sums {
     cpu: Duration,
 }
 
-/// Asks a question several times, with values drawn from the rows.
+/// Runs a question several times, with values drawn from the rows.
 pub(super) async fn measure(
     table: &Table,
     workload: &Workload,
@@ -46,7 +46,7 @@ pub(super) async fn measure(
     Ok(sums.finish(question))
 }
 
-/// Returns the query of a reading.
+/// Returns the query for a reading.
 pub(super) fn query_of<'t>(table: &'t Table, reading: &QuestionReading) -> Query<'t> {
     let mut query = table.query_where(reading.predicate.clone());
     if let Some(limit) = reading.limit {
@@ -69,7 +69,7 @@ impl Sums {
         let total = analysis.total();
         let tables = &analysis.reads().tables;
         let by_index = tables.iter().find(|reads| reads.table != *table.name());
-        // Each entry leads to a row of its own.
+        // Each entry leads to a separate row.
         let fetched = match by_index {
             Some(_) => analysis.reads().table(table.name()).map_or(0, |it| it.total().rows_read),
             None => 0,
@@ -114,7 +114,7 @@ impl Sums {
     }
 }
 
-/// Returns the name of the index with this table.
+/// Returns the name that the index with this table has.
 fn index_of(table: &str) -> Option<String> {
     table.strip_prefix(&index_table("")).map(str::to_owned)
 }

@@ -1,8 +1,8 @@
-//! Designs of tables, tried before there are rows.
+//! Table designs, tried before there are rows.
 //!
 //! A [`Workload`] describes rows, the rate at which they are written, the questions about them, and
-//! limits. [`simulate`] makes its rows, writes them to a temporary store under one [`Design`] and
-//! asks the questions. [`advise`](advise()) proposes designs and compares them.
+//! limits. [`simulate`] makes the rows, writes them to a temporary store under one [`Design`] and
+//! runs the questions. [`advise`](advise()) proposes designs and compares them.
 //!
 //! ```
 //! use rowhouse::advise::{Design, Workload, simulate};

@@ -1,5 +1,5 @@
-//! The workload of a table that exists: its declarations, a sample of its rows, and the rates of
-//! its heat.
+//! The workload for a table that exists: the declarations, a row sample, and the rates from the
+//! table's heat.
 
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,18 +10,17 @@ use rowhouse_schema::{ColumnSchema, IndexSchema, KeySchema, Value, Workload};
 use crate::database::Database;
 use crate::table::Table;
 
-/// Rows that are read, from the beginnings of all regions.
+/// Rows that are read, from the beginning of each region.
 const SAMPLED: usize = 20_000;
-/// Questions per second, if the heat of the table has no reads.
+/// Questions per second, if the table's heat has no reads.
 const ASKED_PER_SECOND: f64 = 1.0;
 
-/// Describes a table as a workload: with its key, indexes and declared columns, up to 20,000 of its
-/// rows as a sample, and the rates of its heat. `questions` are queries with `?`, as in workloads;
-/// those without a rate share the rate of the reads.
+/// Describes a table as a workload: with the key, indexes and declared columns, up to 20,000 rows
+/// as a sample, and the rates from the table's heat. `questions` are queries with `?`, as in
+/// workloads; questions without a rate share the read rate.
 ///
 /// Rows are read from the beginning of each region, and put into the order in which they were
-/// written, by the timestamps of their cells. Columns whose qualifiers have a template are left
-/// out.
+/// written, by their cell timestamps. Columns whose qualifiers have a template are left out.
 ///
 /// ```
 /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -69,7 +68,7 @@ pub async fn workload_of<Q: AsRef<str>>(
     workload.with_sample(&names, rows)
 }
 
-/// Returns the declarations of the columns with one qualifier.
+/// Returns the declarations for the columns with one qualifier.
 fn columns_of(table: &Table) -> Vec<String> {
     let columns = table.column_schema().map(ColumnSchema::columns).unwrap_or_default();
     let single = columns.iter().filter(|column| column.template().is_none());
@@ -90,7 +89,7 @@ fn text<Q: AsRef<str>>(
         let _ = writeln!(text, "{line}");
     };
     let each = reads.map_or(ASKED_PER_SECOND, |reads| reads / questions.len().max(1) as f64);
-    // Questions come first: the number of a line in an error is that of the question.
+    // Questions come first: a line number in an error is the question's number.
     for question in questions {
         let question = question.as_ref();
         if question.contains('\n') {
@@ -114,7 +113,7 @@ fn text<Q: AsRef<str>>(
     Ok(text)
 }
 
-/// Returns the writes and the reads per second of the table's heat, if it has any.
+/// Returns the writes and the reads per second from the table's heat, if it has any.
 async fn rates(database: &Database, table: &Table) -> Result<(Option<f64>, Option<f64>)> {
     let name = table.name().to_string();
     let heat = database.admin().heat(&name, i64::MIN, i64::MAX).await?;
@@ -128,7 +127,7 @@ async fn rates(database: &Database, table: &Table) -> Result<(Option<f64>, Optio
     Ok((rate(writes), rate(reads)))
 }
 
-/// Reads rows from the beginnings of all regions; returns them in the order in which they were
+/// Reads rows from the beginning of each region; returns them in the order in which they were
 /// written. Rows whose keys do not fit the template are left out.
 async fn sample(table: &Table, names: &[String]) -> Result<Vec<Vec<Value>>> {
     let (key, columns) = (table.key_schema()?, table.column_schema().ok());
@@ -151,7 +150,7 @@ async fn sample(table: &Table, names: &[String]) -> Result<Vec<Vec<Value>>> {
     Ok(sampled.into_iter().map(|(_, values)| values).collect())
 }
 
-/// Returns when a row was written; rows of the same time are in no order.
+/// Returns when a row was written; rows from the same time are in no order.
 fn written(row: &Row) -> (i64, u64) {
     let first = row.cells().map(|cell| cell.timestamp().as_millis()).min();
     let mut hasher = DefaultHasher::new();
@@ -159,7 +158,7 @@ fn written(row: &Row) -> (i64, u64) {
     (first.unwrap_or(0), hasher.finish())
 }
 
-/// Returns the value of a column; null if there is none, or if it does not fit its type.
+/// Returns a column's value; null if there is none, or if it does not fit the column type.
 fn column_of(columns: &ColumnSchema, name: &str, row: &Row) -> Value {
     let value = || {
         let column = columns.column(name).ok()?;

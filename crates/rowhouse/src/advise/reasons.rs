@@ -7,7 +7,7 @@ use super::advice::{AdvisedDesign, PROMOTE};
 /// Differences below a tenth are not worth a sentence.
 const WORTH_SAYING: f64 = 1.1;
 
-/// Returns the advice and its reasons.
+/// Returns the advice and the reasons.
 pub(super) fn reasons(
     workload: &Workload,
     designs: &[AdvisedDesign],
@@ -45,7 +45,7 @@ pub(super) fn reasons(
     reasons
 }
 
-/// Says what a design costs.
+/// States what a design costs.
 fn costs(design: &AdvisedDesign) -> Option<String> {
     let simulation = design.simulation.as_ref()?;
     let slowest = simulation.questions.iter().max_by(|one, other| {
@@ -70,7 +70,7 @@ fn compared(design: &AdvisedDesign, other: &AdvisedDesign, name: &str) -> String
     )
 }
 
-/// Says which questions read fewer rows.
+/// States which questions read fewer rows.
 fn questions(workload: &Workload, design: &AdvisedDesign, other: &AdvisedDesign) -> Vec<String> {
     let (Some(design), Some(other)) = (&design.simulation, &other.simulation) else {
         return Vec::new();
@@ -139,7 +139,7 @@ pub(super) fn gives_up(
     lost
 }
 
-/// Says whether the wide form of a design is worth considering.
+/// States whether a design's wide form is worth considering.
 pub(super) fn tall_or_wide(wide: Option<&WideForm>, tall: &AdvisedDesign) -> Vec<String> {
     let Some(wide) = wide else { return Vec::new() };
     let mut said = vec![format!(
@@ -171,7 +171,7 @@ pub(super) fn tall_or_wide(wide: Option<&WideForm>, tall: &AdvisedDesign) -> Vec
     said
 }
 
-/// Returns the command of the shell that creates the table, on several lines.
+/// Returns the shell command that creates the table, on several lines.
 pub(super) fn declaration(workload: &Workload, design: &AdvisedDesign) -> String {
     let families = Design::new(workload, &design.key, &design.indexes.join("\n"));
     let families = families.map(|design| design.families()).unwrap_or_default();
@@ -187,7 +187,7 @@ pub(super) fn declaration(workload: &Workload, design: &AdvisedDesign) -> String
     command
 }
 
-/// Returns the commands of the shell from the present table to the one with this design.
+/// Returns the shell commands from the present table to the one with this design.
 pub(super) fn steps(workload: &Workload, design: &AdvisedDesign) -> Vec<String> {
     let Some(key) = workload.key() else { return Vec::new() };
     let alter =

@@ -11,14 +11,14 @@ use super::simulation::{QuestionCost, Simulation};
 use super::warnings::warnings;
 use crate::database::Database;
 
-/// Runs a workload under one design: writes its rows to a database in the directory `dir`, which is
-/// removed at the end, and asks its questions.
+/// Runs a workload under one design: writes the rows to a database in the directory `dir`, which is
+/// removed at the end, and runs the questions.
 ///
 /// It takes seconds to minutes for a million rows. Rows are made and counted on another thread.
 ///
 /// # Errors
 /// `InvalidRequest` if the workload needs a sample and has none, and for a value that the key
-/// cannot hold; the errors of the database; `Io` if the directory exists or cannot be removed.
+/// cannot hold; errors from the database; `Io` if the directory exists or cannot be removed.
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -76,14 +76,14 @@ async fn run(database: &Database, workload: &Workload, design: &Design) -> Resul
     Ok(simulation)
 }
 
-/// Adds to a cost how the question is read at the real size of the table.
+/// Adds to a cost how the question is read at the real table size.
 fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate, is_limited: bool) -> QuestionCost {
     let by_estimate = match cost.rows > 0.0 {
         true => estimate.rows_real / cost.rows,
         false => 1.0,
     };
     let growth = match estimate.rows > 0.0 {
-        // The measurement was of another way.
+        // The measurement was for another way.
         _ if estimate.way != cost.way => by_estimate,
         // A question with a limit may find fewer rows than that in a smaller table.
         true if is_limited => by_estimate.max(1.0),
@@ -93,8 +93,8 @@ fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate, is_limited: boo
     QuestionCost { growth, way_real: estimate.way.clone(), ..cost }
 }
 
-/// Returns the writes of the regions, and estimates of the questions. It works on a thread that may
-/// be busy for long.
+/// Returns the writes to the regions, and estimates for the questions. It works on a thread that
+/// may be busy for long.
 async fn planned(workload: &Workload, design: &Design) -> Result<(Spread, Vec<QuestionEstimate>)> {
     let (workload, design) = (workload.clone(), design.clone());
     let planned = tokio::task::spawn_blocking(move || {

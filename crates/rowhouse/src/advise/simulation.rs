@@ -1,4 +1,4 @@
-//! The result of a simulation.
+//! What a simulation returns.
 
 use std::time::Duration;
 
@@ -6,82 +6,82 @@ use rowhouse_schema::{ROWS_PER_RANGE, Spread, Way, Workload};
 
 use super::warnings::Warning;
 
-/// The result of running a workload under one design. Under a seed all of it is the same in each
-/// run, except times.
+/// The result from running a workload under one design. Under a seed everything in it is the same
+/// in each run, except times.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulation {
-    /// The template of the key.
+    /// The key template.
     pub key: String,
-    /// The declarations of the indexes.
+    /// The index declarations.
     pub indexes: Vec<String>,
     /// Rows that were written.
     pub rows: u64,
     /// Different keys among them.
     pub rows_stored: u64,
-    /// Rows that the real table gets in the time of the workload, for each row that was written.
+    /// Rows that the real table gets in the workload time, for each row that was written.
     pub scale: f64,
-    /// Bytes of the cells of a row, with their keys, before compression.
+    /// Cell bytes in a row, with the cell keys, before compression.
     pub bytes_per_row: f64,
-    /// Bytes of the keys of the entries of a row.
+    /// Key bytes in a row's entries.
     pub entry_bytes_per_row: f64,
     /// How the writes are spread.
     pub spread: Spread,
-    /// The costs of the questions, in the order of the workload.
+    /// What the questions cost, in workload order.
     pub questions: Vec<QuestionCost>,
     /// Limits that are broken, and other findings.
     pub warnings: Vec<Warning>,
 }
 
-/// The cost of a question: averages over the times that it was asked.
+/// What a question costs: averages over the runs.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct QuestionCost {
     /// The question as the workload has it.
     pub question: String,
-    /// How often it is asked per second.
+    /// How often it is run per second.
     pub per_second: f64,
-    /// How often it was asked for the measurement.
+    /// How often it was run for the measurement.
     pub asked: u64,
-    /// The way in which most of them were read.
+    /// The way in which most runs were read.
     pub way: Way,
-    /// The way that costs least at the real size of the table: an estimate.
+    /// The way that costs least at the real table size: an estimate.
     pub way_real: Way,
-    /// Whether all rows were read and sorted, because no way has the order that the question asks
-    /// for.
+    /// Whether all rows were read and sorted, because no way has the order that the question
+    /// requires.
     pub sorts: bool,
     /// Rows returned.
     pub rows_returned: f64,
-    /// Bytes of the cells returned.
+    /// Bytes in the returned cells.
     pub bytes_returned: f64,
-    /// Ranges of keys that were read, and rows that were read one by one for their entries.
+    /// Key ranges that were read, and rows that were read one by one for their entries.
     pub ranges: f64,
     /// Rows and entries read.
     pub rows: f64,
     /// The most rows and entries that were read for one question.
     pub rows_max: u64,
-    /// How many times as many are read at the real size of the table: an estimate.
+    /// How many times as many are read at the real table size: an estimate.
     pub growth: f64,
     /// Cells that were looked at.
     pub cells: f64,
-    /// Bytes of the blocks in which the cells are, as they are on disk.
+    /// Bytes in the blocks in which the cells are, as they are on disk.
     pub bytes: f64,
     /// Files read.
     pub files: f64,
     /// Blocks read, from memory or from disk.
     pub blocks: f64,
-    /// Processor time; zero where the system does not tell it.
+    /// Processor time; zero where the system does not report it.
     pub cpu: Duration,
 }
 
 impl QuestionCost {
-    /// The rows and entries that are read at the real size of the table: an estimate.
+    /// The rows and entries that are read at the real table size: an estimate.
     pub fn rows_real(&self) -> f64 {
         self.rows * self.growth
     }
 
-    /// The least number of rows that the question which read the most rows reads at the real size:
-    /// a count that grows with the table is chance by up to three times its square root.
+    /// The least row count that the question which read the most rows reads at the real size: a
+    /// count that grows with the table is chance by up to three times its square root.
     pub fn rows_max_real(&self) -> f64 {
         let most = self.rows_max as f64;
         match self.growth > 1.0 {
@@ -92,8 +92,8 @@ impl QuestionCost {
 }
 
 impl Simulation {
-    /// The cost of all questions and indexes per second, in rows: those that are read at the real
-    /// size of the table, ten for each range, and one for each entry that is written.
+    /// What all questions and indexes cost per second, in rows: the rows that are read at the real
+    /// table size, ten for each range, and one for each entry that is written.
     pub fn cost(&self, workload: &Workload) -> f64 {
         let questions = self.questions.iter();
         let reads =

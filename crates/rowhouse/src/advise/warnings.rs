@@ -1,4 +1,4 @@
-//! Findings about a design, each with its rule and the number that led to it.
+//! Findings about a design, each with the rule and the number that led to it.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ const READ_PER_RETURNED: f64 = 100.0;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {
-    /// Whether the design breaks a limit of the workload, so that it is refused.
+    /// Whether the design breaks a workload limit, so that it is refused.
     pub is_refusal: bool,
     /// The rule, and the number that led to the finding.
     pub message: String,
@@ -41,15 +41,15 @@ pub(super) fn warnings(
     refusals.chain(others.map(|message| Warning { is_refusal: false, message })).collect()
 }
 
-/// Returns the limits of the workload that a design breaks.
+/// Returns the workload limits that a design breaks.
 fn broken(workload: &Workload, simulation: &Simulation) -> Vec<String> {
     let questions = &simulation.questions;
     let rows = questions.iter().map(|it| (it.question.clone(), it.rows_max_real()));
     broken_limits(workload, rows, &simulation.spread)
 }
 
-/// Returns the limits of the workload that a design breaks by its estimate, which is of the mean
-/// number of rows, not of the greatest one.
+/// Returns the workload limits that a design breaks by its estimate, which estimates the mean row
+/// count, not the greatest one.
 pub(super) fn broken_by_estimate(workload: &Workload, estimate: &DesignEstimate) -> Vec<String> {
     let questions = workload.questions().iter().zip(&estimate.questions);
     let rows = questions.map(|(question, it)| (question.to_string(), it.rows_real));

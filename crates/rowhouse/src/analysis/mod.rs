@@ -16,7 +16,7 @@ pub(crate) use run::{StepTimer, analyze_get, analyze_scan, on_blocking_thread, r
 /// Time that a step took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepTime {
-    /// From its beginning to its end.
+    /// From beginning to end.
     pub elapsed: Duration,
     /// CPU time, on systems with a clock for threads.
     pub cpu: Duration,
@@ -47,19 +47,19 @@ pub struct StepTime {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// What was asked, for the first line.
+    /// The request, for the first line.
     pub(crate) asked: String,
-    /// How a query was read, and the number of ranges; `None` for gets and scans.
+    /// How a query was read, and the range count; `None` for gets and scans.
     pub(crate) access: Option<(String, u64)>,
     pub(crate) answer: Answer,
     pub(crate) planning: Option<StepTime>,
     pub(crate) reading: StepTime,
     pub(crate) reads: ReadReport,
-    /// The templates of the tables that were read, to decode keys.
+    /// The templates for the tables that were read, to decode keys.
     pub(crate) schemas: BTreeMap<TableName, KeySchema>,
 }
 
-/// The sizes of an answer.
+/// How large an answer is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answer {
     rows: u64,
@@ -81,23 +81,23 @@ impl Answer {
 }
 
 impl Analysis {
-    /// Returns the number of rows of the answer.
+    /// Returns how many rows the answer has.
     pub fn rows_returned(&self) -> u64 {
         self.answer.rows
     }
 
-    /// Returns the number of cells of the answer.
+    /// Returns how many cells the answer has.
     pub fn cells_returned(&self) -> u64 {
         self.answer.cells
     }
 
-    /// Returns the bytes of the cells of the answer, with their keys.
+    /// Returns the cell bytes in the answer, with the cell keys.
     pub fn bytes_returned(&self) -> u64 {
         self.answer.bytes
     }
 
-    /// Returns the number of ranges in the plan of a query, of its table or of the index by which
-    /// it was read; 1 for a scan, 0 for a get.
+    /// Returns how many ranges a query plan has, in the table or in the index by which it was read;
+    /// 1 for a scan, 0 for a get.
     pub fn ranges(&self) -> u64 {
         match &self.access {
             Some((_, ranges)) => *ranges,
@@ -105,23 +105,22 @@ impl Analysis {
         }
     }
 
-    /// Returns what was read, by table, region, family and file. An index is a table of its own.
+    /// Returns what was read, by table, region, family and file. An index is a separate table.
     pub fn reads(&self) -> &ReadReport {
         &self.reads
     }
 
-    /// Returns the sums of what was read, indexes included.
+    /// Returns the sums over everything that was read, indexes included.
     pub fn total(&self) -> ReadTotals {
         self.reads.total()
     }
 
-    /// Returns the time of the plan, which includes the choice of an index; `None` for gets and
-    /// scans.
+    /// Returns how long planning took, which includes choosing an index; `None` for gets and scans.
     pub fn planning(&self) -> Option<StepTime> {
         self.planning
     }
 
-    /// Returns the time of the reads, with all work on their results.
+    /// Returns how long the reads took, with all work on their results.
     pub fn reading(&self) -> StepTime {
         self.reading
     }
@@ -136,7 +135,7 @@ impl Analysis {
         self.planning.unwrap_or_default().cpu + self.reading.cpu
     }
 
-    /// Returns a key of a table with its fields, or as bytes if it has no template.
+    /// Returns a table's key with the fields, or as bytes if the table has no template.
     fn key(&self, table: &TableName, key: &[u8]) -> String {
         Self::key_of(self.schemas.get(table), key)
     }
@@ -169,12 +168,12 @@ fn why_not_read(file: &FileReads) -> Option<String> {
     })
 }
 
-/// Returns the number of files of a family into which a read looked.
+/// Returns how many files in a family a read looked into.
 fn files_read(family: &FamilyReads) -> usize {
     family.files.iter().filter(|file| file.reads > 0).count()
 }
 
-/// Returns a number of bytes for people.
+/// Returns a byte count for people.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),

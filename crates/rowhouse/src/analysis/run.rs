@@ -11,7 +11,7 @@ use crate::backend::{ReadAhead, TableReadPoint, block_on, blocking};
 use crate::rows::Rows;
 use crate::table::Table;
 
-/// Runs work to its end on one blocking thread, where the work that it does ahead happens in its
+/// Runs work until it ends on one blocking thread, where the work that it does ahead happens in
 /// order: the same reads have the same counts each time.
 pub(crate) async fn on_blocking_thread<F, T>(work: impl FnOnce() -> F + Send + 'static) -> Result<T>
 where
@@ -38,7 +38,7 @@ impl StepTimer {
     }
 }
 
-/// Returns the current read point of a table, with a trace.
+/// Returns a table's current read point, with a trace.
 ///
 /// # Errors
 /// `Unsupported` on a cluster.
@@ -49,7 +49,7 @@ async fn traced_point(table: &Table, trace: &Arc<ReadTrace>) -> Result<TableRead
     }
 }
 
-/// The error of an analysis on a cluster.
+/// The error for an analysis on a cluster.
 pub(crate) fn refused(table: &Table) -> Error {
     Error::unsupported(format!(
         "a cluster does not report which files and blocks it reads, only a data directory can be \
@@ -72,7 +72,7 @@ pub(crate) async fn analyze_get(table: Table, get: Get) -> Result<Analysis> {
     Ok(Analysis::of_reads(&table, asked, answer, reading, &trace))
 }
 
-/// Analyzes a scan to its end.
+/// Analyzes a scan until it ends.
 pub(crate) async fn analyze_scan(table: Table, scan: Scan) -> Result<Analysis> {
     let trace = Arc::<ReadTrace>::default();
     let point = traced_point(&table, &trace).await?;

@@ -1,4 +1,4 @@
-//! An analysis as a drawing: the files of each family, and what of them was read.
+//! An analysis as a drawing: the files in each family, and what was read from them.
 
 use rowhouse_model::{Svg, SvgStyle, escape};
 use rowhouse_store::{FILE_PARTS, FamilyReads, FileReads};
@@ -62,7 +62,7 @@ const STYLE: SvgStyle<'_> = SvgStyle {
 
 struct Drawing {
     svg: Svg,
-    /// The base line of the next line.
+    /// The next line's base line.
     y: f64,
 }
 

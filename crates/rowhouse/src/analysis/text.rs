@@ -1,4 +1,4 @@
-//! An analysis as a tree of text.
+//! An analysis as a text tree.
 
 use std::fmt;
 use std::time::Duration;
@@ -107,7 +107,7 @@ fn write_family(f: &mut fmt::Formatter<'_>, reads: &FamilyReads, indent: &Indent
     Ok(())
 }
 
-/// Returns what was read of a file, or why nothing was.
+/// Returns what was read from a file, or why nothing was.
 fn told_file(file: &FileReads) -> String {
     if let Some(why) = why_not_read(file) {
         return why;
@@ -153,10 +153,10 @@ fn millis(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1e3)
 }
 
-/// The lines of a tree before an entry.
+/// The tree lines before an entry.
 #[derive(Default)]
 struct Indent {
-    /// For each level whether its entry is the last of its siblings.
+    /// For each level whether the entry is the last among the siblings.
     is_last: Vec<bool>,
 }
 

@@ -1,8 +1,8 @@
-//! Determines the smallest HBase call that performs an alteration of a table.
+//! Determines the smallest HBase call that alters a table as requested.
 
 use rowhouse_model::{Bytes, FamilyDescriptor, TableDescriptor};
 
-/// The difference between two declarations of a table.
+/// The difference between two table declarations.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Alteration<'a> {
     Nothing,

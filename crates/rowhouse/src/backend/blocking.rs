@@ -15,13 +15,13 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     if is_blocking() { work() } else { finished(spawn_blocking(work).await) }
 }
 
-/// Returns whether this thread does blocking work, within [`block_on`].
+/// Returns true if this thread does blocking work, within [`block_on`].
 pub(crate) fn is_blocking() -> bool {
     IS_BLOCKING.get()
 }
 
-/// Runs a future to its end on this blocking thread, with all its blocking work. So it waits for no
-/// other blocking thread: all of them may run such futures.
+/// Runs a future until it ends on this blocking thread, with all blocking work in it. So it waits
+/// for no other blocking thread: all threads may run such futures.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     struct Before(bool);
     impl Drop for Before {
@@ -33,7 +33,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     Handle::current().block_on(future)
 }
 
-/// Returns the result of blocking work; its panic resumes in the caller.
+/// Returns what blocking work returned; a panic in it resumes in the caller.
 fn finished<T>(joined: Result<T, JoinError>) -> T {
     match joined.map_err(JoinError::try_into_panic) {
         Ok(done) => done,

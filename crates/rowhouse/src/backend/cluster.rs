@@ -10,13 +10,13 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexOf, IndexSchema, IndexState};
 
-/// Maximum attempts of an alteration that meets concurrent alterations.
+/// Maximum attempts for an alteration that meets concurrent alterations.
 const ALTER_ATTEMPTS_MAX: usize = 100;
 
 /// A connection to a cluster.
 pub(crate) struct Cluster {
     client: Client,
-    /// Keeps the indexes if the server does not.
+    /// Maintains the indexes if the server does not.
     keeper: Keeper,
 }
 
@@ -36,12 +36,12 @@ impl Cluster {
         self.client.admin()
     }
 
-    /// Returns the id of the cluster.
+    /// Returns the cluster id.
     pub(crate) fn id(&self) -> &str {
         self.client.cluster_id()
     }
 
-    /// Returns the part that keeps the indexes if the server does not.
+    /// Returns the part that maintains the indexes if the server does not.
     pub(crate) fn keeper(&self) -> &Keeper {
         &self.keeper
     }
@@ -79,8 +79,8 @@ impl Cluster {
         }
     }
 
-    /// Whether the server keeps the indexes: then it promotes them, and answers scans that carry a
-    /// query.
+    /// Whether the server maintains the indexes: then it promotes them, and answers scans that
+    /// carry a query.
     pub(crate) async fn server_keeps_indexes(&self) -> Result<bool> {
         self.keeper.server_keeps().await
     }
@@ -91,7 +91,7 @@ impl Cluster {
     }
 
     /// Returns the rows whose entries may not be right, because a client is writing them; `None` if
-    /// the server keeps the indexes.
+    /// the server maintains the indexes.
     pub(super) async fn unsettled_rows(&self, table: &TableName) -> Result<Option<Vec<Bytes>>> {
         match self.keeper.server_keeps().await? {
             true => Ok(None),
@@ -107,7 +107,7 @@ impl Cluster {
 
     /// Alters a table. A rowhouse server refuses the change if another alteration came in between,
     /// and the change is repeated with the new declaration. An Apache HBase accepts it, so a change
-    /// of a single family uses a call for that family, which leaves the others unchanged.
+    /// to a single family uses a call for that family, which leaves the others unchanged.
     pub(crate) async fn change_table(
         &self,
         name: &TableName,
@@ -214,8 +214,8 @@ impl Cluster {
     }
 
     /// Inserts a row. HBase can check only one column atomically with a write, and treats an empty
-    /// value as absent. So the whole row is read first, and the write checks its first column: of
-    /// concurrent inserts of a row with the same first column exactly one succeeds.
+    /// value as absent. So the whole row is read first, and the write checks the row's first
+    /// column: among concurrent inserts for a row with the same first column exactly one succeeds.
     pub(super) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
         let Some(first) = put.cells().iter().min_by_key(|cell| (cell.family(), cell.qualifier()))
         else {
@@ -279,7 +279,7 @@ impl Cluster {
         self.client.table(table).scan(scan)
     }
 
-    /// Returns the client's handle of a table.
+    /// Returns the client's table handle.
     #[cfg(feature = "search")]
     pub(super) fn table(&self, table: &TableName) -> rowhouse_client::Table {
         self.client.table(table)
@@ -290,7 +290,7 @@ impl Cluster {
         self.client.table(table).scan_matching(scan, query.to_owned())
     }
 
-    /// Removes what this client has noted to keep indexes. The connections close with the last
+    /// Removes what this client has noted to maintain indexes. The connections close with the last
     /// handle.
     pub(super) async fn close(&self) -> Result<()> {
         self.keeper.end().await;

@@ -1,5 +1,5 @@
-//! The backend of a database: the embedded store or a cluster, a closed enum. Calls of rows and
-//! tables are dispatched here; [`Admin`](crate::Admin) matches the enum itself.
+//! A database backend: the embedded store or a cluster, a closed enum. Calls about rows and tables
+//! are dispatched here; [`Admin`](crate::Admin) matches the enum itself.
 
 mod alteration;
 mod blocking;
@@ -43,18 +43,18 @@ pub(crate) use embedded::{
 pub(crate) use read_ahead::ReadAhead;
 pub(crate) use table_id::TableId;
 
-/// The backend of a database.
+/// A database backend.
 pub(crate) struct Backend {
     side: Side,
-    /// The argument of [`open`](crate::open) with which any process of this machine opens the same.
+    /// The argument to [`open`](crate::open) with which any process on this machine opens the same.
     url: String,
-    /// The durability of mutations that name none.
+    /// The durability for mutations that name none.
     durability: Durability,
-    /// The buffers of counters, whose adds are written when the database is closed.
+    /// Counter buffers, whose adds are written when the database is closed.
     counters: Mutex<Vec<Weak<CounterBufferInner>>>,
 }
 
-/// The two kinds of backends.
+/// The two backend kinds.
 pub(crate) enum Side {
     /// The embedded store.
     Embedded(Embedded),
@@ -111,7 +111,7 @@ impl Backend {
         on!(self, inner => inner.explain_cell(table, get).await)
     }
 
-    /// Returns the regions of a table with their servers.
+    /// Returns a table's regions with their servers.
     pub(crate) async fn regions(
         &self,
         table: &TableName,
@@ -123,7 +123,7 @@ impl Backend {
         on!(self, inner => inner.get(table, get).await)
     }
 
-    /// Returns whether any cell matches a get.
+    /// Returns true if any cell matches a get.
     pub(crate) async fn exists(&self, table: &TableId, get: &Get) -> Result<bool> {
         on!(self, inner => inner.exists(table, get).await)
     }
@@ -164,7 +164,7 @@ impl Backend {
         on!(self, inner => inner.mutate_row(table, condition, mutations).await)
     }
 
-    /// Writes a row if it does not exist; returns whether it was written.
+    /// Writes a row if it does not exist; returns true if it was written.
     pub(crate) async fn insert(&self, table: &TableId, mut put: Put) -> Result<bool> {
         put.durability = put.durability.or(self.durability);
         on!(self, inner => inner.insert(table, put).await)
@@ -180,7 +180,7 @@ impl Backend {
         on!(self, inner => inner.batch(table, mutations).await)
     }
 
-    /// Applies mutations of any tables atomically.
+    /// Applies mutations to any tables atomically.
     pub(crate) async fn commit(
         &self,
         mutations: Vec<(TableId, Mutation)>,
@@ -195,7 +195,7 @@ impl Backend {
         }
     }
 
-    /// Runs a transaction over rows of any tables.
+    /// Runs a transaction over rows in any tables.
     pub(crate) async fn transact<T: Send + 'static>(
         &self,
         run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
@@ -206,7 +206,7 @@ impl Backend {
         }
     }
 
-    /// Opens a scan; scans that share `ahead` share its threads.
+    /// Opens a scan; scans that share `ahead` share the threads.
     pub(crate) async fn scan(
         &self,
         table: &TableId,
@@ -247,8 +247,8 @@ impl Backend {
         }
     }
 
-    /// Returns the current read point of a table, for scans that belong together; `None` for a
-    /// cluster, where scans cannot share a read point.
+    /// Returns a table's current read point, for scans that belong together; `None` for a cluster,
+    /// where scans cannot share a read point.
     pub(crate) async fn read_point(&self, table: &TableId) -> Result<Option<TableReadPoint>> {
         match &self.side {
             Side::Embedded(inner) => inner.read_point(table).await.map(Some),
@@ -256,7 +256,7 @@ impl Backend {
         }
     }
 
-    /// Returns whether this is the store in this process, whose read points span tables.
+    /// Returns true if this is the store in this process, whose read points span tables.
     pub(crate) fn has_read_points(&self) -> bool {
         matches!(self.side, Side::Embedded(_))
     }
@@ -266,7 +266,7 @@ impl Backend {
         on!(self, inner => inner.indexes(table).await)
     }
 
-    /// Whether indexes can be promoted: the store keeps them, not a client.
+    /// Whether indexes can be promoted: the store maintains them, not a client.
     pub(crate) async fn promotes_indexes(&self) -> Result<bool> {
         match &self.side {
             Side::Embedded(_) => Ok(true),
@@ -274,13 +274,13 @@ impl Backend {
         }
     }
 
-    /// Returns the state of a table's index.
+    /// Returns the state that a table's index has.
     pub(crate) async fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {
         on!(self, inner => inner.index_state(table, index).await)
     }
 
-    /// Returns the rows whose entries in indexes may not be right, because a client that keeps them
-    /// is writing these rows. `None` where the store or the server keeps the indexes.
+    /// Returns the rows whose entries in indexes may not be right, because a client that maintains
+    /// them is writing these rows. `None` where the store or the server maintains the indexes.
     pub(crate) async fn unsettled_rows(&self, table: &TableName) -> Result<Option<Vec<Bytes>>> {
         match &self.side {
             Side::Embedded(_) => Ok(None),
@@ -288,8 +288,8 @@ impl Backend {
         }
     }
 
-    /// Returns a read point of a table and of the entries of an index; `None` if the index cannot
-    /// be used there, and for a cluster.
+    /// Returns a read point for a table and for an index's entries; `None` if the index cannot be
+    /// used there, and for a cluster.
     pub(crate) async fn index_read_point(
         &self,
         table: &TableId,
@@ -310,7 +310,7 @@ impl Backend {
         }
     }
 
-    /// Returns the table of a server that makes searches itself; `None` if this process does.
+    /// Returns the table on a server that makes searches itself; `None` if this process does.
     #[cfg(feature = "search")]
     pub(crate) fn server_table(&self, table: &TableName) -> Option<ServerTable> {
         match &self.side {
@@ -323,7 +323,7 @@ impl Backend {
         &self.url
     }
 
-    /// Returns the store and its search engine.
+    /// Returns the store and the search engine.
     #[cfg(feature = "search")]
     pub(crate) fn local_search(&self) -> Result<&LocalSearch> {
         match &self.side {
@@ -334,7 +334,7 @@ impl Backend {
         }
     }
 
-    /// Keeps the view of a search of this process for later pages. Returns its id.
+    /// Retains a search's view in this process, for later pages. Returns its id.
     #[cfg(feature = "search")]
     pub(crate) fn pin(&self, view: Option<u64>, found: Arc<Found>) -> Result<u64> {
         match &self.side {
@@ -343,7 +343,7 @@ impl Backend {
         }
     }
 
-    /// Returns the view of a search that an earlier page kept in this process.
+    /// Returns the search view that an earlier page retained in this process.
     #[cfg(feature = "search")]
     pub(crate) fn pinned(&self, view: u64) -> Result<Arc<Found>> {
         match &self.side {
@@ -352,7 +352,8 @@ impl Backend {
         }
     }
 
-    /// Estimates how much of a table lies in ranges; `None` for a cluster, which cannot tell.
+    /// Estimates how much of a table lies in ranges; `None` for a cluster, which cannot estimate
+    /// it.
     pub(crate) async fn estimate(
         &self,
         table: &TableName,
@@ -365,7 +366,7 @@ impl Backend {
         }
     }
 
-    /// Returns a table of the store.
+    /// Returns a table in the store.
     pub(crate) fn store_table(&self, table: &TableId) -> Result<Arc<StoreTable>> {
         match &self.side {
             Side::Embedded(inner) => inner.writable(table),

@@ -16,9 +16,9 @@ use super::blocking::is_blocking;
 
 /// Runs blocking jobs in FIFO order on tokio's blocking threads, which stay while there are jobs.
 ///
-/// The merged scans of a query request their next batches at about the same time. With one thread
-/// per scan they would compete for processors with each other and with the merging thread, for
-/// batches that are not needed yet.
+/// A query's merged scans request their next batches at about the same time. With one thread per
+/// scan they would compete for processors with each other and with the merging thread, for batches
+/// that are not needed yet.
 pub(crate) struct ReadAhead {
     threads_max: usize,
     jobs: Mutex<Jobs>,
@@ -27,29 +27,29 @@ pub(crate) struct ReadAhead {
 #[derive(Default)]
 struct Jobs {
     waiting: VecDeque<Job>,
-    /// The number of threads that work or are about to start.
+    /// How many threads work or are about to start.
     threads: usize,
 }
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The pending result of a job.
+/// A job's pending result.
 pub(crate) struct PendingResult<T>(oneshot::Receiver<thread::Result<T>>);
 
 impl ReadAhead {
-    /// Limits the number of threads to `threads_max`.
+    /// Limits the thread count to `threads_max`.
     pub(crate) fn new(threads_max: usize) -> Arc<Self> {
         Arc::new(Self { threads_max, jobs: Mutex::default() })
     }
 
-    /// Limits the number of threads to the number of processors, but at least two, since one may
-    /// wait for the disk.
+    /// Limits the thread count to the processor count, but at least two, since one may wait for the
+    /// disk.
     pub(crate) fn of_processors() -> Arc<Self> {
         Self::new(thread::available_parallelism().map_or(1, NonZero::get).max(2))
     }
 
-    /// Queues `work`. It is skipped if the receiver has been dropped before its turn. Work asked
-    /// for on a blocking thread is done at once.
+    /// Queues `work`. It is skipped if the receiver has been dropped before its turn. Work
+    /// requested on a blocking thread is done at once.
     pub(crate) fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce() -> T + Send + 'static,
@@ -82,7 +82,7 @@ impl ReadAhead {
     }
 }
 
-/// One of the threads.
+/// One thread.
 struct Worker {
     of: Arc<ReadAhead>,
     is_done: bool,
@@ -107,7 +107,7 @@ impl Worker {
 
 impl Drop for Worker {
     /// Runs also if a runtime that is shut down drops the worker unstarted. If it was the last one,
-    /// its pending jobs are dropped so that no receiver waits forever.
+    /// the pending jobs are dropped so that no receiver waits forever.
     fn drop(&mut self) {
         if !self.is_done {
             let mut jobs = self.of.jobs();
@@ -125,7 +125,7 @@ impl Drop for Worker {
 impl<T> Future for PendingResult<T> {
     type Output = Result<T>;
 
-    /// Returns the result of the job; a panic of the job resumes in the caller.
+    /// Returns the job result; a panic in the job resumes in the caller.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.0).poll(context).map(|done| match done {
             Ok(Ok(done)) => Ok(done),

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result, TableDescriptor, TableName};
 use rowhouse_schema::layout_of;
 
-/// The name of a table, and the layout for which a handle encodes its keys.
+/// A table name, and the layout for which a handle encodes its keys.
 #[derive(Clone, Debug)]
 pub(crate) struct TableId {
     name: TableName,

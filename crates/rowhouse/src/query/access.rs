@@ -1,5 +1,5 @@
-//! Finds out how a query can be read: plans it by the key and by each index, and estimates the
-//! cost of each.
+//! Finds out how a query can be read: plans it by the key and by each index, and estimates what
+//! each way costs.
 
 use rowhouse_client::QueryIndexCall;
 use rowhouse_model::{Error, Result, TimeRange};
@@ -88,7 +88,7 @@ impl Query<'_> {
         Ok(Access::of_server(plan, chosen.as_deref(), plans))
     }
 
-    /// Returns the query as text if a server is to choose how its rows are read: if an index may
+    /// Returns the query as text if a server is to choose how the rows are read: if an index may
     /// serve it, and the server answers queries.
     pub(super) async fn by_server(&self, plan: &Plan) -> Result<Option<String>> {
         let is_of_newest = self.scan.versions == 1 && self.scan.time_range == TimeRange::ALL;
@@ -171,7 +171,7 @@ impl Query<'_> {
         }
     }
 
-    /// Plans the query by an index, or tells why that is not possible.
+    /// Plans the query by an index, or returns why that is not possible.
     async fn plan_by(&self, index: &Index) -> Result<Result<IndexPlan, String>> {
         let (schema, predicate) = match &self.asked {
             Ok(asked) => asked,
@@ -195,7 +195,7 @@ impl Query<'_> {
         })
     }
 
-    /// Estimates the cells in the ranges of the plan by the key.
+    /// Estimates the cells in the ranges that the plan by the key has.
     async fn cells_in(&self, plan: &Plan) -> Result<u64> {
         let mut columns = self.scan.columns.clone();
         add_condition_columns(&mut columns, plan);
@@ -203,7 +203,7 @@ impl Query<'_> {
         Ok(estimate.map_or(u64::MAX, |estimate| estimate.cells))
     }
 
-    /// Estimates the entries to read of an index.
+    /// Estimates the entries to read from an index.
     async fn candidate(&self, plan: IndexPlan) -> Result<Candidate> {
         let entries = self.table.scans_of(plan.index().table_name(self.table.name())?);
         let columns = Candidate::entry_columns(&plan, &self.scan.columns);

@@ -10,12 +10,12 @@ use crate::analysis::{Analysis, Answer, StepTimer, on_blocking_thread, refused};
 use crate::backend::TableReadPoint;
 
 impl Query<'_> {
-    /// Runs the query to its end, or to its limit, and returns what that read and how long it took
-    /// instead of the rows: tables, regions, families and files; files that were left out, and why;
-    /// blocks from the cache and from the disk; cells that were looked at.
+    /// Runs the query until it ends or reaches the limit, and returns what that read and how long
+    /// it took instead of the rows: tables, regions, families and files; files that were left out,
+    /// and why; blocks from the cache and from the disk; cells that were looked at.
     ///
     /// The whole query is read at one read point and on one thread, so the counts are the same each
-    /// time, as far as the cache is. The counts of cells and the times are those of a read that is
+    /// time, as far as the cache is. The cell counts and the times come from a read that is
     /// watched, which is slower than others.
     ///
     /// ```
@@ -91,21 +91,21 @@ impl Query<'_> {
         while let Some(row) = rows.next().await? {
             answer.add(row.row());
         }
-        // Its scans count their rows when they end.
+        // The scans count their rows when they end.
         drop(rows);
         let (access, reading) = (Some((access_text, ranges)), timer.end());
         let reads = trace.report();
         Ok(Analysis { asked, access, answer, planning, reading, reads, schemas })
     }
 
-    /// Returns the current read point of the table, with the trace of the query if there is one.
+    /// Returns the table's current read point, with the query's trace if there is one.
     pub(super) async fn traced_point(&self) -> Result<Option<TableReadPoint>> {
         let Some(trace) = &self.trace else { return Ok(None) };
         let point = self.table.read_point().await?;
         Ok(point.map(|point| point.traced(trace)))
     }
 
-    /// Returns what the query asks, as one line.
+    /// Returns what the query requests, as one line.
     fn asked_text(&self) -> String {
         let predicate = self.asked.as_ref().map_or_else(Error::to_string, |(_, it)| it.to_string());
         let mut text = match predicate.is_empty() {
@@ -122,7 +122,7 @@ impl Query<'_> {
     }
 }
 
-/// Returns the number of ranges of the chosen plan.
+/// Returns how many ranges the chosen plan has.
 fn ranges_of(access: &Access) -> u64 {
     let plan = access.index_plan().map_or(access.plan(), |index| index.plan());
     plan.ranges().len() as u64

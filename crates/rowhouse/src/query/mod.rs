@@ -1,5 +1,5 @@
-//! Queries by key fields, by declared columns, and by the fields of column qualifiers: their rows
-//! and pages, predicates given as values, and plans.
+//! Queries by key fields, by declared columns, and by fields in column qualifiers: their rows and
+//! pages, predicates given as values, and plans.
 //!
 //! What does a query read, before it reads anything?
 //!
@@ -89,7 +89,7 @@ pub struct Query<'t> {
     table: &'t Table,
     asked: Result<(&'t KeySchema, Predicate)>,
     zone: TimeZone,
-    /// The columns, versions and time range to read of each row.
+    /// The columns, versions and time range to read from each row.
     scan: Scan,
     limit: Option<u64>,
     offset: u64,
@@ -148,7 +148,7 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Adds a column to the columns to read. Rows without any of these columns are not returned.
+    /// Adds a column to the columns to read. Rows that have no such column are not returned.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -162,7 +162,7 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Adds a column, unless its whole family is already included.
+    /// Adds a column, unless the whole family is already included.
     fn add_column(&mut self, family: Bytes, qualifier: Bytes) {
         let columns = &mut self.scan.columns;
         if columns.is_all() || !columns.has_column(&family, &qualifier) {
@@ -170,9 +170,9 @@ impl<'t> Query<'t> {
         }
     }
 
-    /// Adds a declared column to the columns to read, by its name. If the column's qualifiers
-    /// contain data, this adds the whole family; conditions on the qualifiers' fields restrict it
-    /// to the matching cells.
+    /// Adds a declared column to the columns to read, by name. If the column's qualifiers contain
+    /// data, this adds the whole family; conditions on the qualifiers' fields restrict it to the
+    /// matching cells.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -235,7 +235,7 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Reads up to `versions` versions of each column; the default is 1.
+    /// Reads up to `versions` versions for each column; the default is 1.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -280,9 +280,9 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Resumes after a page, with its token in [`Page::next`]. The token encodes the position at
-    /// the end of the page, and no other state is kept. It stays valid while the table keeps its
-    /// template, even if rows are added and deleted, regions split or servers restart. See
+    /// Resumes after a page, with the token in [`Page::next`]. The token encodes where the page
+    /// ends, and no other state is retained. It stays valid while the table's template does not
+    /// change, even if rows are added and deleted, regions split or servers restart. See
     /// [`Query::page`].
     ///
     /// ```
@@ -316,7 +316,7 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Sets the time zone for times in the query that name no zone, of fields that name none
+    /// Sets the time zone for times in the query that name no zone, in fields that name none
     /// (`tz`); the default is UTC.
     ///
     /// ```
@@ -332,9 +332,8 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Also returns the rows of the ranges whose keys do not fit the template. Conditions on key
-    /// fields do not apply to them. Without this, such rows are only counted:
-    /// [`QueryRows::not_fitting`].
+    /// Also returns rows in the ranges whose keys do not fit the template. Conditions on key fields
+    /// do not apply to them. Without this, such rows are only counted: [`QueryRows::not_fitting`].
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -354,14 +353,14 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Reads by this index, in its order. Limits, offsets and pages count in this order, and a page
-    /// token is valid only for the same index.
+    /// Reads by this index, in index order. Limits, offsets and pages count in this order, and a
+    /// page token is valid only for the same index.
     ///
     /// Without this, an embedded database reads by an index if that reads much less, and the rows
-    /// come in the order of the key. A cluster is read by an index only with this. It has no read
-    /// points: each row is read after the entry that leads to it, and is returned only if it
-    /// matches then. A row that changes during the query is returned as it was at some time, or
-    /// missed if it moves from an entry not yet read to one that was passed.
+    /// come in key order. A cluster is read by an index only with this. It has no read points: each
+    /// row is read after the entry that leads to it, and is returned only if it matches then. A row
+    /// that changes during the query is returned as it was at some time, or missed if it moves from
+    /// an entry not yet read to one that was passed.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -392,7 +391,7 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Returns the plan of the query by the key, which can be printed.
+    /// Returns the query plan by the key, which can be printed.
     ///
     /// ```
     /// # fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -404,7 +403,7 @@ impl<'t> Query<'t> {
     ///
     /// # Errors
     /// As [`Table::key_schema`] and [`Predicate::parse`]; `InvalidRequest` for a name that is
-    /// neither a key field nor a column, and for a value that does not fit its type.
+    /// neither a key field nor a column, and for a value that does not fit the type.
     pub fn explain(&self) -> Result<Plan> {
         let (schema, predicate) = match &self.asked {
             Ok(asked) => asked,
@@ -413,19 +412,19 @@ impl<'t> Query<'t> {
         let plan = self.table.declared_columns().plan(schema, predicate, &self.zone)?;
         match (&self.after, &self.by) {
             (Some(token), By::Any | By::Key) => plan.resume(token, self.direction),
-            // The token is one of the index.
+            // The token is an index token.
             (Some(_), By::Index(_)) | (None, _) => Ok(plan),
         }
     }
 
-    /// The number of rows to read.
+    /// How many rows to read.
     fn rows_max(&self) -> u64 {
         self.limit.unwrap_or(u64::MAX).saturating_add(self.offset)
     }
 
-    /// Estimates how much is stored in the ranges of the plan, in the families to read, without
-    /// reading it; `None` on a cluster, which has no such call. Takes microseconds to a few
-    /// milliseconds, and more if files are read for the first time.
+    /// Estimates how much is stored in the plan's ranges, in the families to read, without reading
+    /// it; `None` on a cluster, which has no such call. Takes microseconds to a few milliseconds,
+    /// and more if files are read for the first time.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -446,15 +445,15 @@ impl<'t> Query<'t> {
         self.table.estimate(plan.ranges(), &columns).await
     }
 
-    /// Runs the query. The ranges of the plan are read one after the other, each at a read point
-    /// taken when it is reached. If rows are spread over buckets, all buckets are read
-    /// concurrently, one range of each at a time, and their rows are merged into the order of the
-    /// key without its computed fields.
+    /// Runs the query. The plan's ranges are read one after the other, each at a read point taken
+    /// when it is reached. If rows are spread over buckets, all buckets are read concurrently, one
+    /// range from each at a time, and their rows are merged into key order without the computed key
+    /// fields.
     ///
     /// Conditions on qualifier fields may require a separate scan for their family. An embedded
     /// database then reads the whole query at one read point, which it holds for at most an hour.
-    /// On a cluster, a row changed between the scans may be returned with old cells of one family
-    /// and new cells of another.
+    /// On a cluster, a row changed between the scans may be returned with old cells from one family
+    /// and new cells from another.
     ///
     /// ```
     /// use futures_util::TryStreamExt;
@@ -483,8 +482,8 @@ impl<'t> Query<'t> {
         self.read(plan).await
     }
 
-    /// Returns the number of rows, without their cells. A query with `matches` takes it from the
-    /// index; any other reads the rows. Limits and pages do not apply.
+    /// Returns the row count, without the cells. A query with `matches` takes it from the index;
+    /// any other reads the rows. Limits and pages do not apply.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -509,8 +508,8 @@ impl<'t> Query<'t> {
         Ok(count)
     }
 
-    /// Returns the keys of the rows, in their order. A query with `matches` takes them from the
-    /// index and reads no cells; any other reads the rows.
+    /// Returns the row keys, in row order. A query with `matches` takes them from the index and
+    /// reads no cells; any other reads the rows.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -535,9 +534,9 @@ impl<'t> Query<'t> {
         Ok(keys)
     }
 
-    /// Reads a page of up to `rows` keys, with a token for the next page, as [`Query::page`] does.
-    /// A query with `matches` takes them from the index and reads no cells; any other reads the
-    /// rows.
+    /// Reads a page with up to `rows` keys, with a token for the next page, as [`Query::page`]
+    /// does. A query with `matches` takes them from the index and reads no cells; any other reads
+    /// the rows.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -573,13 +572,13 @@ impl<'t> Query<'t> {
         Ok(())
     }
 
-    /// Runs the query, given its plan by the key.
+    /// Runs the query, given the plan by the key.
     async fn read(self, plan: Plan) -> Result<QueryRows> {
         let access = self.access(plan.clone(), self.rows_max(), false).await?;
         self.read_by(access, plan).await
     }
 
-    /// Runs the query in the chosen way, given its plan by the key.
+    /// Runs the query in the chosen way, given the plan by the key.
     async fn read_by(self, mut access: Access, plan: Plan) -> Result<QueryRows> {
         let (limit, offset) = (self.rows_max(), self.offset);
         let by_index = match access.take_index() {
@@ -609,8 +608,8 @@ impl<'t> Query<'t> {
         Ok(rows)
     }
 
-    /// Opens the rows of the query by an index. Returns `None` if the query is to be read by the
-    /// key after all.
+    /// Opens the query's rows by an index. Returns `None` if the query is to be read by the key
+    /// after all.
     async fn open_index(
         &self,
         plan: IndexPlan,
@@ -630,8 +629,8 @@ impl<'t> Query<'t> {
         }
     }
 
-    /// Opens the rows of a query by an index at the current read point. Returns `None` if the index
-    /// is not ready now, or has more entries than are to be sorted.
+    /// Opens a query's rows by an index at the current read point. Returns `None` if the index is
+    /// not ready now, or has more entries than are to be sorted.
     async fn open_now(&self, query: IndexQuery) -> Result<Option<IndexRows<TableSource>>> {
         let backend = self.table.backend();
         let at = backend.index_read_point(self.table.id(), query.plan.index()).await?;
@@ -654,20 +653,20 @@ impl<'t> Query<'t> {
         })
     }
 
-    /// What is returned of each row.
+    /// What is returned from each row.
     fn projection(&self) -> Projection {
         Projection { columns: self.scan.columns.clone(), keys_only: self.keys_only }
     }
 
-    /// Returns the query of a plan by the key.
+    /// Returns the query for a plan by the key.
     fn key_query(self, plan: Plan) -> Result<KeyQuery> {
         let limit = self.rows_max();
         let Self { asked, scan, keys_only, with_misfits, .. } = self;
         Ok(KeyQuery { key: asked?.0.clone(), plan, scan, keys_only, limit, with_misfits })
     }
 
-    /// Reads the rows that clients are writing, where these keep the index. They are read before
-    /// the entries: those of a write that has ended are there.
+    /// Reads the rows that clients are writing, where these maintain the index. They are read
+    /// before the entries: the entries from a write that has ended are there.
     async fn written_by_clients(&self, query: &IndexQuery) -> Result<Written> {
         let Some(rows) = self.table.backend().unsettled_rows(self.table.name()).await? else {
             return Ok(Written::default());
@@ -716,7 +715,7 @@ impl<'t> Query<'t> {
         }
     }
 
-    /// Reads a page of up to `rows` rows, with a token for the next page. If rows are merged from
+    /// Reads a page with up to `rows` rows, with a token for the next page. If rows are merged from
     /// buckets, rows whose keys do not fit the template are omitted even with
     /// [`Query::with_misfits`]: they have no position in the order at which a next page could
     /// resume.
@@ -763,7 +762,7 @@ impl<'t> Query<'t> {
     }
 }
 
-/// A page of the keys of a query's rows and the token for the next one.
+/// A page of row keys from a query, and the token for the next one.
 ///
 /// ```
 /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -775,9 +774,9 @@ impl<'t> Query<'t> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KeysPage {
-    /// The keys, in the order of the query.
+    /// The keys, in query order.
     pub keys: Vec<Bytes>,
-    /// The token for [`Query::after`], also of a page of rows; `None` after the last row.
+    /// The token for [`Query::after`], also from a page with rows; `None` after the last row.
     pub next: Option<String>,
     /// As [`Page::left_out`].
     pub left_out: u64,
@@ -785,7 +784,7 @@ pub struct KeysPage {
     pub unreadable: u64,
 }
 
-/// A page of a query's rows and the token for the next one.
+/// A page with a query's rows and the token for the next one.
 ///
 /// ```
 /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -798,14 +797,14 @@ pub struct KeysPage {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Page {
-    /// The rows, in the order of the query.
+    /// The rows, in query order.
     pub rows: Vec<QueryRow>,
     /// The token for [`Query::after`]; `None` after the last row.
     pub next: Option<String>,
-    /// The number of rows omitted because their keys do not fit the template. The next page may
-    /// count some of them again.
+    /// How many rows were omitted because their keys do not fit the template. The next page may
+    /// count some rows again.
     pub left_out: u64,
-    /// The number of rows omitted because a column used in a condition holds an invalid value for
-    /// its type.
+    /// How many rows were omitted because a column used in a condition holds an invalid value for
+    /// the column type.
     pub unreadable: u64,
 }

@@ -9,7 +9,7 @@ use rowhouse_schema::Plan;
 use super::rows::RowsOf;
 use super::{KeysPage, Page, Query, QueryRow, QueryRows};
 
-/// Rows of a search, of which there are none.
+/// Rows from a search; there are none.
 pub(super) struct SearchRows(Infallible);
 
 fn refused() -> Error {

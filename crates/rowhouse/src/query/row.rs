@@ -11,7 +11,7 @@ use rowhouse_schema::{CellMismatch, FromRowKey, KeyMismatch, NamedCell, Value, V
 use super::search::SearchTexts;
 use crate::declared::DeclaredColumns;
 
-/// A row returned by a query: its cells and its decoded key.
+/// A row returned by a query: the cells and the decoded key.
 ///
 /// ```
 /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -47,8 +47,7 @@ impl QueryRow {
         }
     }
 
-    /// Returns a field of the key, or `None` if the template has no such field or the key does not
-    /// fit it.
+    /// Returns a key field, or `None` if the template has no such field or the key does not fit it.
     ///
     /// ```
     /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
@@ -60,7 +59,7 @@ impl QueryRow {
         self.found.values.as_ref().ok()?.get(field)
     }
 
-    /// Returns all fields of the key.
+    /// Returns all key fields.
     ///
     /// ```
     /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
@@ -100,7 +99,7 @@ impl QueryRow {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` if the key does not fit the template, with the [`KeyMismatch`] as its
+    /// `InvalidRequest` if the key does not fit the template, with the [`KeyMismatch`] as the
     /// source, and if the struct's template differs from the table's.
     pub fn key_as<'r, K: FromRowKey<'r>>(&'r self) -> Result<K> {
         let declared = self.found.values.as_ref().map_err(|why| Error::from(why.clone()))?.schema();
@@ -113,7 +112,7 @@ impl QueryRow {
         Ok(K::decode_key(self.key_bytes())?)
     }
 
-    /// Returns the bytes of the key.
+    /// Returns the key bytes.
     ///
     /// ```
     /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
@@ -125,7 +124,7 @@ impl QueryRow {
         self.found.key()
     }
 
-    /// Returns the newest value of a column.
+    /// Returns a column's newest value.
     ///
     /// ```
     /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
@@ -137,7 +136,7 @@ impl QueryRow {
         self.found.row.value(family, qualifier)
     }
 
-    /// Returns the newest value of a column as text; invalid UTF-8 becomes U+FFFD.
+    /// Returns a column's newest value as text; invalid UTF-8 becomes U+FFFD.
     ///
     /// ```
     /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
@@ -149,7 +148,7 @@ impl QueryRow {
         self.found.row.cell(family, qualifier).map(|cell| String::from_utf8_lossy(cell.value()))
     }
 
-    /// Returns the newest value of a counter.
+    /// Returns a counter's newest value.
     ///
     /// ```
     /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
@@ -164,8 +163,8 @@ impl QueryRow {
         self.found.row.counter(family, qualifier)
     }
 
-    /// Returns the newest value of a declared column, or `None` if the row has no such cell or it
-    /// was not read.
+    /// Returns a declared column's newest value, or `None` if the row has no such cell or it was
+    /// not read.
     ///
     /// ```
     /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
@@ -177,7 +176,7 @@ impl QueryRow {
     ///
     /// # Errors
     /// `InvalidRequest` if `name` is not a declared column with a single qualifier, or if the cell
-    /// does not fit the column's type (the source is then a [`CellMismatch`]). Also the errors of
+    /// does not fit the column's type (the source is then a [`CellMismatch`]). Also errors as for
     /// [`Table::column_schema`].
     ///
     /// [`Table::column_schema`]: crate::Table::column_schema
@@ -190,8 +189,8 @@ impl QueryRow {
         Ok(cell.map(|cell| column.decode_value(cell.value())).transpose()?)
     }
 
-    /// Returns the cells of a declared column whose qualifiers have fields: for each qualifier its
-    /// fields and its newest value, ordered by qualifier.
+    /// Returns the cells in a declared column whose qualifiers have fields: for each qualifier the
+    /// fields and the newest value, ordered by qualifier.
     ///
     /// ```
     /// # use rowhouse::query::QueryRow;
@@ -207,9 +206,8 @@ impl QueryRow {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` if `name` is not such a column, and the errors of
-    /// [`Table::column_schema`]. An item is an error if a cell's qualifier has the column's prefix
-    /// but the cell does not fit.
+    /// `InvalidRequest` if `name` is not such a column, and errors as for [`Table::column_schema`].
+    /// An item is an error if a cell's qualifier has the column's prefix but the cell does not fit.
     ///
     /// [`Table::column_schema`]: crate::Table::column_schema
     pub fn columns<'r>(
@@ -224,7 +222,7 @@ impl QueryRow {
         }
         let cells = self.found.row.cells().filter(|cell| cell.family() == column.family());
         let mut last = None;
-        // Versions of a column are adjacent, newest first.
+        // Versions in a column are adjacent, newest first.
         let newest = cells.filter(move |cell| {
             let qualifier = Some(cell.qualifier());
             std::mem::replace(&mut last, qualifier) != qualifier
@@ -240,7 +238,7 @@ impl QueryRow {
         }))
     }
 
-    /// Returns the row with its cells.
+    /// Returns the row with the cells.
     ///
     /// ```
     /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
@@ -252,7 +250,7 @@ impl QueryRow {
         &self.found.row
     }
 
-    /// Converts into the row with its cells.
+    /// Converts into the row with the cells.
     ///
     /// ```
     /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
@@ -266,7 +264,7 @@ impl QueryRow {
 }
 
 impl std::fmt::Display for QueryRow {
-    /// Writes the fields of the key, or its bytes in HBase's notation.
+    /// Writes the key fields, or the key bytes in HBase's notation.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.found.values {
             Ok(values) => write!(f, "{values}"),

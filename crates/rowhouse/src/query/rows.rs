@@ -1,4 +1,4 @@
-//! The rows of a query, read by the key or by an index.
+//! Query rows, read by the key or by an index.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -19,9 +19,9 @@ use super::source::TableSource;
 use crate::declared::DeclaredColumns;
 use crate::table::Table;
 
-/// The rows of a query, in the query's order or reversed, read on demand. [`QueryRows::next`]
-/// returns them one by one, [`QueryRows::collect`] all of them; as a [`Stream`] they are used with
-/// the combinators of other crates.
+/// A query's rows, in the query's order or reversed, read on demand. [`QueryRows::next`] returns
+/// them one by one, [`QueryRows::collect`] returns all; as a [`Stream`] they are used with
+/// combinators from other crates.
 ///
 /// ```
 /// use futures_util::{StreamExt, TryStreamExt};
@@ -42,9 +42,9 @@ pub struct QueryRows {
 
 /// How the rows are read.
 pub(super) enum RowsOf {
-    /// The ranges of the plan by the key.
+    /// The ranges in the plan by the key.
     Plan(Box<PlanRows<TableSource>>),
-    /// The entries of an index, and the rows to which they lead.
+    /// The entries in an index, and the rows to which they lead.
     Index(Box<IndexRows<TableSource>>),
     /// The rows that a full-text index finds.
     Search(Box<SearchRows>),
@@ -59,7 +59,7 @@ impl QueryRows {
     /// drops the future and calls again misses no row.
     ///
     /// A row whose key does not fit the template is not an error: it is counted and left out. With
-    /// [`Query::with_misfits`] it is returned, with its bytes and without values. Among rows merged
+    /// [`Query::with_misfits`] it is returned, with the bytes and without values. Among rows merged
     /// from several buckets such a row has no defined position; it is returned when it is read.
     ///
     /// ```
@@ -99,7 +99,7 @@ impl QueryRows {
         }
     }
 
-    /// Returns the token of a page that ends with this row.
+    /// Returns the token for a page that ends with this row.
     pub(super) fn page_token(&self, last: &QueryRow, direction: Direction) -> Result<String> {
         match (&self.rows, &last.found.entry) {
             (RowsOf::Index(rows), Some(entry)) => rows.entry_plan().page_token(entry, direction),
@@ -127,7 +127,7 @@ impl QueryRows {
     }
 
     /// Returns how many rows so far were omitted because a column used in a condition holds an
-    /// invalid value for its type. An index leads only to some of them.
+    /// invalid value for the column type. An index leads only to some of these rows.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -148,7 +148,7 @@ impl QueryRows {
     }
 
     /// Returns how many rows so far had keys that do not fit the template, whether or not they were
-    /// returned. Rows rejected by conditions on columns are not counted. An index leads to none of
+    /// returned. Rows rejected by conditions on columns are not counted. An index does not lead to
     /// these rows.
     ///
     /// ```
@@ -167,9 +167,9 @@ impl QueryRows {
         }
     }
 
-    /// Returns how many words in the texts of the full-text index are too long to be indexed, and
-    /// so are not found: more than 32,766 bytes. A word counts for each analyser, and may count
-    /// again where its row changed. 0 for a query without `matches`.
+    /// Returns how many words in the full-text index texts are too long to be indexed, and so are
+    /// not found: more than 32,766 bytes. A word counts for each analyser, and may count again
+    /// where the row changed. 0 for a query without `matches`.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -185,7 +185,7 @@ impl QueryRows {
         }
     }
 
-    /// Returns the plan of the query by the key, whether or not an index is read.
+    /// Returns the query plan by the key, whether or not an index is read.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -220,8 +220,8 @@ impl QueryRows {
     }
 }
 
-/// The rows of [`QueryRows::next`], in the same order, and equally cancel-safe. After an error the
-/// stream ends.
+/// The same rows as from [`QueryRows::next`], in the same order, and equally cancel-safe. After an
+/// error the stream ends.
 impl Stream for QueryRows {
     type Item = Result<QueryRow>;
 

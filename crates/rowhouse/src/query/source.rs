@@ -1,4 +1,4 @@
-//! Where queries read: in the store of this process at a read point, or in a cluster.
+//! Where queries read: in this process's store at a read point, or in a cluster.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,10 +11,10 @@ use crate::backend::{GETS_INLINE_MAX, IndexReadPoint, ReadAhead, TableReadPoint}
 use crate::rows::Rows;
 use crate::table::Table;
 
-/// The most bytes of entries that a query sorts.
+/// The most entry bytes that a query sorts.
 const SORTED_BYTES_MAX: usize = 64 << 20;
 
-/// A table, and where its rows are read.
+/// A table, and where the rows are read.
 #[derive(Clone)]
 pub(super) struct TableSource {
     table: Table,
@@ -67,7 +67,7 @@ impl TableSource {
         Ok(Self::new(table, point.map_or(Reads::Now, Reads::At)))
     }
 
-    /// Reads by an index: at a read point, or where clients keep the entries.
+    /// Reads by an index: at a read point, or where clients maintain the entries.
     pub(super) fn by_index(
         table: &Table,
         index: &Index,

@@ -79,8 +79,8 @@ impl Query<'_> {
     }
 }
 
-/// Returns all rows of a query by an index, and the keys of the rows that were read; `None` if the
-/// index has more entries than are to be sorted.
+/// Returns all rows for a query by an index, and the keys for the rows that were read; `None` if
+/// the index has more entries than are to be sorted.
 async fn read_all(
     table: &Table,
     query: IndexQuery,

@@ -1,4 +1,4 @@
-//! Builds a copy: in a table beside the one that is searched, which takes its place at the end.
+//! Builds a copy in a table beside the one that is searched, and replaces that one at the end.
 
 use std::pin::pin;
 use std::sync::atomic::Ordering;
@@ -18,11 +18,11 @@ use crate::database::Database;
 /// Regions that are scanned at the same time.
 const REGIONS_AT_ONCE: usize = 4;
 
-/// The time between two reports of the progress.
+/// The time between two progress reports.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// Starts to build a copy of the searched cells of a table of `source` in the table of the same
-/// name of `into`, which is a database of this process.
+/// Starts to build a copy with the searched cells from a table in `source`. The copy is the table
+/// with the same name in `into`, which is a database in this process.
 ///
 /// A copy that is there is replaced when the new one is ready: a search sees one or the other, and
 /// a crash, or an error, leaves the old one. A table that is not a copy is never replaced. See the
@@ -38,7 +38,7 @@ pub fn build(source: &Database, table: &str, into: &Database) -> SearchBuild {
     }
 }
 
-/// A build of a copy, from [`build`].
+/// A copy being built, from [`build`].
 #[must_use = "nothing is built before `run`"]
 pub struct SearchBuild {
     source: Database,
@@ -49,7 +49,7 @@ pub struct SearchBuild {
     on_progress: Box<dyn FnMut(&BuildProgress) + Send>,
 }
 
-/// The progress of a build.
+/// How far a build is.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct BuildProgress {
@@ -57,15 +57,15 @@ pub struct BuildProgress {
     pub step: BuildStep,
     /// The rows that the step has done.
     pub rows: u64,
-    /// The parts that the step has done: regions of the scan, documents of the index.
+    /// The parts that the step has done: regions in the scan, documents in the index.
     pub done: u64,
-    /// The parts of the step.
+    /// The parts in the step.
     pub total: u64,
     /// The time since the step began.
     pub elapsed: Duration,
 }
 
-/// A step of a build.
+/// A step in a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildStep {
     /// Scans the source, and writes the searched cells.
@@ -78,11 +78,11 @@ pub enum BuildStep {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Built {
-    /// The rows of the copy: those that show a searched column, and whose keys fit the template.
+    /// The rows in the copy: rows that show a searched column, and whose keys fit the template.
     pub rows: u64,
     /// The rows that show a searched column, and whose keys do not fit. They are not searched.
     pub misfits: u64,
-    /// The keys of some of them.
+    /// The keys for some misfits.
     pub first_misfits: Vec<Bytes>,
     /// Whether an older copy was replaced.
     pub has_replaced: bool,
@@ -96,7 +96,7 @@ impl SearchBuild {
     }
 
     /// Declares columns, as [`TableSpec::columns`](crate::TableSpec::columns) does, if the source
-    /// declares none, or others. The copy has those that its indexes name.
+    /// declares none, or others. The copy has the columns that its indexes name.
     pub fn columns(mut self, text: &str) -> Self {
         self.given.columns = Some(text.to_owned());
         self
@@ -121,11 +121,11 @@ impl SearchBuild {
     }
 
     /// Builds the copy. Another build in the same database is waited for. If the future is dropped,
-    /// the next build of the table removes what is left.
+    /// the next build for the table removes what remains.
     ///
     /// # Errors
-    /// `TableNotFound`, and other errors of the scan; `InvalidRequest` for declarations that are
-    /// missing or wrong, and if a table of the name is there that is not a copy; `Unsupported` if
+    /// `TableNotFound`, and other errors from the scan; `InvalidRequest` for declarations that are
+    /// missing or wrong, and if a table with the name is there that is not a copy; `Unsupported` if
     /// `into` is a cluster; `NamespaceNotFound` if it lacks the namespace.
     pub async fn run(mut self) -> Result<Built> {
         let local = self.into.backend().local_search()?.clone();
@@ -174,7 +174,7 @@ impl SearchBuild {
         self.watch(BuildStep::Scan, copier.copy(self.regions_at_once), scanned).await?;
         let (store, table) = (local.store.clone(), copier.table.clone());
         let declared = Arc::clone(&copier.declared);
-        // Before the table changes, its rows are flushed to files.
+        // Before the table changes, the rows are flushed to files.
         let finish = move || store.change_table(&table, |begun| declared.finished(begun.clone()));
         working(&copier.alone, finish).await?;
         for index in &copier.declared.index_names {
@@ -200,7 +200,7 @@ impl SearchBuild {
         Ok(())
     }
 
-    /// Waits for a step, and reports its rows, the parts that are done, and all parts.
+    /// Waits for a step, and reports the step's rows, the parts that are done, and all parts.
     async fn watch<T>(
         &mut self,
         step: BuildStep,
@@ -222,8 +222,8 @@ impl SearchBuild {
     }
 }
 
-/// Returns the name of the table that a build of `name` fills. No index can have it: a name of an
-/// index has no hyphen.
+/// Returns the name of the table that a build of `name` fills. No index can have it: an index name
+/// has no hyphen.
 fn unfinished(name: &TableName) -> Result<TableName> {
     TableName::new(name.namespace(), &format!("{}.being-built", name.qualifier()))
 }

@@ -11,21 +11,21 @@ use rowhouse_schema::{
 use super::{Origin, SCANNED_ATTRIBUTE, SOURCE_ATTRIBUTE};
 use crate::spec::with_indexes;
 
-/// What a copy declares, and what it has of a row.
+/// What a copy declares, and what it has from a row.
 pub(super) struct Declared {
     pub(super) key: KeySchema,
     /// The columns that the indexes name, and no others: a condition on another column would find
     /// nothing.
     pub(super) columns: ColumnSchema,
     indexes: String,
-    /// The names of the indexes.
+    /// The index names.
     pub(super) index_names: Vec<String>,
     origin: Origin,
-    /// The layout of the table, if it ever had another key or other columns.
+    /// The table layout, if it ever had another key or other columns.
     layout: Option<Bytes>,
 }
 
-/// The declarations that a caller gives, in the place of those of the source.
+/// The declarations that a caller gives, instead of the source's declarations.
 #[derive(Default)]
 pub(super) struct Given {
     pub(super) key: Option<String>,
@@ -34,11 +34,11 @@ pub(super) struct Given {
 }
 
 impl Declared {
-    /// Returns the declaration of a copy of `source`, which replaces `before`.
+    /// Returns the declaration for a copy of `source`, which replaces `before`.
     ///
     /// # Errors
     /// `InvalidRequest` if neither the caller nor the source declares key and columns, for an index
-    /// of another kind, and for mistakes in declarations.
+    /// with another kind, and for mistakes in declarations.
     pub(super) fn of(
         source: &TableDescriptor,
         given: &Given,
@@ -98,13 +98,13 @@ impl Declared {
         })
     }
 
-    /// Returns the table once it has its rows: with the indexes, and read-only.
+    /// Returns the table once it has the rows: with the indexes, and read-only.
     pub(super) fn finished(&self, begun: TableDescriptor) -> Result<TableDescriptor> {
         with_indexes(begun.attribute("READONLY", "true"), &self.indexes)
     }
 
-    /// The cells that the copy has of a row, and perhaps more: a family with a template is read as
-    /// a whole.
+    /// The cells that the copy has from a row, and perhaps more: a family with a template is read
+    /// as a whole.
     pub(super) fn reads(&self) -> Columns {
         let mut columns = Columns::all();
         let (named, templates): (Vec<_>, Vec<_>) =
@@ -133,7 +133,7 @@ impl Declared {
     }
 }
 
-/// Returns the names of the columns of a full-text index.
+/// Returns the column names in a full-text index.
 fn columns_of(index: &Index) -> Result<impl Iterator<Item = &str>> {
     let search = index.search().ok_or_else(|| {
         Error::invalid(format!(
@@ -141,7 +141,7 @@ fn columns_of(index: &Index) -> Result<impl Iterator<Item = &str>> {
             escape(index.name().as_bytes())
         ))
     })?;
-    // `tagged.tag` is a field of the qualifiers of `tagged`.
+    // `tagged.tag` is a field in the `tagged` qualifiers.
     let column = |name: &'_ str| name.find('.').unwrap_or(name.len());
     Ok(search.fields().iter().map(move |field| &field.name()[..column(field.name())]))
 }

@@ -1,10 +1,10 @@
-//! Full-text search in a table of a cluster: a copy of its searched cells, in a database of this
+//! Full-text search in a table on a cluster: a copy with the searched cells, in a database in this
 //! process.
 //!
-//! [`build`] scans the table and keeps the cells of the columns that a full-text index names, with
-//! the index, in a table of the same name. That table is searched as any other, and answers with
-//! the keys of the rows; [`fetch`] reads the rows at the source. The copy is as old as its last
-//! build, and is read-only.
+//! [`build`] scans the table and stores the cells in the columns that a full-text index names, with
+//! the index, in a table with the same name. That table is searched as any other, and answers with
+//! the row keys; [`fetch`] reads the rows at the source. The copy is as old as the last build, and
+//! is read-only.
 //!
 //! ```
 //! use rowhouse::{Columns, TableSpec, search_copy};
@@ -51,28 +51,28 @@ use crate::table::Table;
 
 pub use build::{BuildProgress, BuildStep, Built, SearchBuild, build};
 
-/// The attribute of a copy's table with the URL of its source.
+/// The attribute that holds the source's URL in a copy's table.
 pub const SOURCE_ATTRIBUTE: &str = "rowhouse.search.source";
 
-/// The attribute of a copy's table with the time at which the scan of its source began.
+/// The attribute that holds, in a copy's table, the time at which scanning the source began.
 pub const SCANNED_ATTRIBUTE: &str = "rowhouse.search.scanned";
 
 /// Rows that are fetched by one call.
 const FETCHED_AT_ONCE: usize = 100;
 
-/// The table of which another one is a copy.
+/// The table that another one copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The database with the table, which has the name of the copy: an argument of
+    /// The database with the table, which has the same name as the copy: an argument to
     /// [`open`](crate::open).
     pub url: String,
-    /// When the scan of the table began, in milliseconds since 1970: changes from then on may be
+    /// When scanning the table began, in milliseconds since 1970: changes from then on may be
     /// missing in the copy.
     pub scanned_millis: i64,
 }
 
 impl Origin {
-    /// Returns the origin of a copy; `None` for every other table.
+    /// Returns a copy's origin; `None` for every other table.
     ///
     /// ```
     /// use rowhouse::search_copy::Origin;
@@ -104,12 +104,12 @@ impl Origin {
     }
 }
 
-/// Reads rows at the source of a copy, in the order of their keys' list; `None` is a row that shows
-/// none of the columns any more. A row may have changed since the copy was built, and not have the
-/// words any more.
+/// Reads rows at a copy's source, in the order in which the keys are listed; `None` is a row that
+/// no longer shows any such column. A row may have changed since the copy was built, and no longer
+/// have the words.
 ///
 /// # Errors
-/// Those of [`Table::get_many`], with the first row that cannot be read.
+/// As [`Table::get_many`], with the first row that cannot be read.
 pub async fn fetch(
     source: &Table,
     keys: impl IntoIterator<Item = Bytes>,

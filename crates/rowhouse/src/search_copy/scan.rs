@@ -1,4 +1,4 @@
-//! Copies the searched cells of rows, region by region.
+//! Copies the searched cells in rows, region by region.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ const PART_CELLS: u32 = 10_000;
 /// Puts that are written together, unless they have more bytes than the next limit.
 const PUTS_MAX: usize = 1_000;
 const PUT_BYTES_MAX: usize = 1 << 20;
-/// Keys that do not fit the template, of which a build tells.
+/// Keys that do not fit the template, that a build reports.
 const MISFITS_TOLD: usize = 10;
 
 /// What the scans have done.
@@ -30,14 +30,14 @@ pub(super) struct Counts {
     pub(super) rows: AtomicU64,
     /// Rows whose keys do not fit the template.
     pub(super) misfits: AtomicU64,
-    /// The first of them that were found.
+    /// The first such keys that were found.
     pub(super) first_misfits: Mutex<Vec<Bytes>>,
     /// Regions that are done, and all.
     pub(super) regions_done: AtomicU64,
     pub(super) regions: AtomicU64,
 }
 
-/// Copies rows of a table.
+/// Copies table rows.
 #[derive(Clone)]
 pub(super) struct Copier {
     pub(super) source: Table,
@@ -49,7 +49,7 @@ pub(super) struct Copier {
     pub(super) alone: Alone,
 }
 
-/// Held while a database builds a copy, also by work that goes on when its build is dropped.
+/// Held while a database builds a copy, also by work that goes on when the build is dropped.
 pub(super) type Alone = Arc<OwnedMutexGuard<()>>;
 
 /// Runs a piece of a build on a blocking thread.
@@ -67,7 +67,7 @@ pub(super) async fn working<T: Send + 'static>(
 }
 
 impl Copier {
-    /// Copies all rows, of so many regions at the same time.
+    /// Copies all rows, from so many regions at the same time.
     pub(super) async fn copy(&self, regions_at_once: usize) -> Result<()> {
         let mut ranges: Vec<_> = self.source.regions().await?;
         self.counts.regions.store(ranges.len() as u64, Ordering::Relaxed);
@@ -108,8 +108,8 @@ impl Copier {
         self.write(puts).await
     }
 
-    /// Returns what the copy has of a part of a row, if anything, and counts the row unless `last`,
-    /// the row of the part before, is the same.
+    /// Returns what the copy has from a part of a row, if anything, and counts the row unless
+    /// `last`, the row in the part before, is the same.
     fn put_of(&self, part: &Row, last: &mut Bytes) -> Result<Option<Put>> {
         let (key, counts) = (part.key(), &self.counts);
         let is_first = *last != *key;

@@ -17,8 +17,8 @@ struct Post {
     title: String,
 }
 
-/// Posts of a few bloggers, some with names that are prefixes of others, over the whole year. They
-/// include the first and last milliseconds of December and the adjacent ones.
+/// Posts by a few bloggers, some with names that are prefixes of others, over the whole year. They
+/// include the first and last milliseconds in December and the adjacent ones.
 fn posts() -> Vec<Post> {
     let bloggers = ["123", "12", "1234", "博主", "z"];
     let edges = [DECEMBER.0 - 1, DECEMBER.0, DECEMBER.1 - 1, DECEMBER.1];
@@ -62,7 +62,7 @@ async fn filled(database: &Database, splits: &[&'static str]) -> Result<(Table, 
     Ok((blog, posts))
 }
 
-/// Returns the query's result: blogger, time and title of each row, in order.
+/// Returns the query's result: blogger, time and title from each row, in order.
 async fn found(blog: &Table, query: &str) -> Result<Vec<(String, i64, String)>> {
     let rows = blog.query(query).rows().await?.collect().await?;
     let row = |row: &rowhouse::query::QueryRow| {
@@ -94,7 +94,7 @@ async fn check(blog: &Table, posts: &[Post]) -> Result<()> {
         let all = found(blog, &format!("blogger = '{blogger}'")).await?;
         assert_eq!(all, brute_force(posts, blogger, i64::MIN, i64::MAX));
     }
-    // All bloggers: by blogger, then newest first, which is the byte order of the keys.
+    // All bloggers: by blogger, then newest first, which is the keys' byte order.
     let mut everything = Vec::new();
     for blogger in ["1234", "123", "12", "z", "博主"] {
         everything.extend(brute_force(posts, blogger, DECEMBER.0, DECEMBER.1));
@@ -153,7 +153,7 @@ async fn columns_versions_and_limits_of_a_query() -> Result<()> {
         blog.row(&key).set_at("cf", "title", earlier, "old").put().await?;
         blog.row(&key).set("cf", "title", &at).set("log", "seen", [7]).put().await?;
     }
-    // The condition does not restrict the user, so every row of the table is scanned.
+    // The condition does not restrict the user, so every row in the table is scanned.
     let query = || blog.query("at >= 2022-12-01T00:01");
     assert!(!query().explain()?.is_exact());
     let rows = query().column("cf", "title").versions(2).limit(2).rows().await?.collect().await?;
@@ -270,7 +270,7 @@ async fn a_table_without_a_template_says_how_to_declare_one() -> Result<()> {
     let error = plain.row(&[("user", "bob".into())]).put().await.unwrap_err();
     assert!(error.message().contains("declares no key"), "{error}");
 
-    // A template of a newer version fails only calls that need it.
+    // A template from a newer version fails only calls that need it.
     let newer = TableSpec::new("newer").family("cf").attribute(KEY_ATTRIBUTE, "2 [user text]");
     let newer = database.create_table(newer).await?;
     newer.put(Put::new("r")?.add("cf", "q", "v")?).await?;

@@ -1,4 +1,4 @@
-//! Changing the key template of a table with rows, embedded and on a server.
+//! Changing the key template on a table with rows, embedded and on a server.
 
 use crate::support::on_both;
 use rowhouse::{Database, ErrorKind, Mutation, Put, Table, TableSpec};

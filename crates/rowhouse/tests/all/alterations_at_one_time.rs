@@ -1,4 +1,4 @@
-//! Concurrent alterations of a table, embedded and on a server: none is lost.
+//! Concurrent table alterations, embedded and on a server: none is lost.
 
 use crate::support::on_both;
 use rowhouse::schema::FamilyDescriptor;
@@ -8,7 +8,7 @@ fn family(name: String) -> FamilyDescriptor {
     FamilyDescriptor::new(name).unwrap()
 }
 
-/// Alters family `f` of `t`: adds an attribute named after the number.
+/// Alters family `f` in `t`: adds an attribute named after the number.
 async fn number_family(database: Database, number: u32) {
     let change = move |table: &rowhouse::schema::TableDescriptor| {
         let family = table.find_family(b"f")?.clone();

@@ -1,4 +1,4 @@
-//! Analyses of queries, gets and scans.
+//! Analyses for queries, gets and scans.
 
 use rowhouse::query::Analysis;
 use rowhouse::{Database, ErrorKind, Get, RowRange, Scan, Table, TableSpec};

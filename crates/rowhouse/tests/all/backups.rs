@@ -1,4 +1,4 @@
-//! Backups of a whole database, embedded and through a server.
+//! Backups for a whole database, embedded and through a server.
 
 use rowhouse::admin::BackupStatus;
 use rowhouse::{Database, ErrorKind, Get, Put, TableSpec};

@@ -30,7 +30,7 @@ async fn filled(database: &Database, name: &str, template: &str) -> Table {
     table
 }
 
-/// Returns the texts of the rows that a query returns, in order.
+/// Returns the texts in the rows that a query returns, in order.
 async fn found(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
     let query = table.query(query);
     let query = match limit {
@@ -109,7 +109,7 @@ async fn a_row_whose_key_does_not_fit_comes_among_merged_ones_and_is_counted() {
     database.close().await.unwrap();
 }
 
-/// Reads all pages of a query; returns the texts and the number of pages.
+/// Reads all query pages; returns the texts and the page count.
 async fn paged(table: &Table, query: &str, rows: usize, reversed: bool) -> (Vec<String>, usize) {
     let (mut texts, mut pages, mut token) = (Vec::new(), 0, None::<String>);
     loop {

@@ -11,7 +11,7 @@ const COLUMNS: &str = "f:[at seconds 4 desc][id u8] price u8; f:!! note u8; \
                        g:by_[who text] follows u8; g:by- dash u8; g:~[n i16][s text] other u8";
 const WHO: [&str; 5] = ["", "ann", "b", "bob", "zoe"];
 
-/// A condition: its column, its text in a query, and a predicate on the qualifier's fields.
+/// A condition: the column, the text in a query, and a predicate on the qualifier's fields.
 struct Condition {
     column: &'static str,
     text: String,
@@ -91,7 +91,7 @@ fn condition(which: usize, x: i64, y: i64) -> Condition {
     Condition { column, text: format!("{column}.{text}"), passes }
 }
 
-/// Writes rows with cells of all columns, and cells that fit no column.
+/// Writes rows with cells in all columns, and cells that fit no column.
 async fn filled(table: &Table) {
     let columns = table.column_schema().unwrap();
     for user in 0..7_u32 {
@@ -201,7 +201,7 @@ fn the_cells_given_are_those_that_plain_filtering_leaves() {
         database.create_table(spec.columns(COLUMNS)).await.unwrap();
         let table = database.table("t").await.unwrap();
         filled(&table).await;
-        // Half of the data is in files, half in memstores.
+        // Half the data is in files, half in memstores.
         database.admin().flush("t").await.unwrap();
         filled(&table).await;
         let rows = table.scan(Scan::all()).await.unwrap().collect().await.unwrap();

@@ -1,4 +1,4 @@
-//! All kinds of row mutations, on an embedded database and on a server.
+//! All row mutation kinds, on an embedded database and on a server.
 
 use crate::support::on_both;
 use rowhouse::filter::CompareOperator;

@@ -108,7 +108,7 @@ async fn conditions_on_fields_and_columns_find_what_each_row_says_itself() {
     .await;
 }
 
-/// Reads the rows of all pages and checks that each page but the last is full.
+/// Reads the rows from all pages and checks that each page but the last is full.
 async fn paged(table: &Table, query: &str, rows: usize) -> Vec<i64> {
     let (mut all, mut token) = (Vec::new(), None::<String>);
     loop {
@@ -143,7 +143,7 @@ async fn what_only_a_condition_needs_is_read_and_not_shown() {
             assert_eq!((row.column("count").unwrap(), row.column("state").unwrap()), (None, None));
             assert!(row.column("colour").unwrap().is_some());
         }
-        // Rows without any of the requested columns are not returned.
+        // Rows without any requested column are not returned.
         let done = found(table.query("count > 100").column("e", "s")).await;
         assert_eq!(done, found(query()).await);
         let family = table.query("count > 100").family("e").page(1).await.unwrap();

@@ -81,7 +81,7 @@ async fn adds_are_written_after_an_interval_or_a_number_of_them_or_at_the_end() 
     many.add("many", "n", "reads", 1).unwrap();
     until(&articles, "many", 1000).await;
     many.add("many", "n", "reads", 5).unwrap();
-    // The buffer waits for the end of an interval when it is dropped.
+    // The buffer waits until an interval ends when it is dropped.
     tokio::time::sleep(interval).await;
     drop(many);
     until(&articles, "many", 1005).await;

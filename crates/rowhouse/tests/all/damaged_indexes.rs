@@ -1,5 +1,5 @@
 //! Queries over damaged indexes: they are answered by the key, from wherever the damage is met, and
-//! an index that a query names says why it cannot serve.
+//! an index that a query names reports why it cannot serve.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use rowhouse_server::Server;
 use crate::support::loopback;
 
 const ROWS: u32 = 3_000;
-/// Entries in several blocks, some of which are in the order of the key.
+/// Entries in several blocks, some of which are in key order.
 const INDEXES: &str = "by_sender [sender] covers subject; by_n [n][user] covers *; \
                        large [size desc] covers subject where size > 10; text search subject simple";
 const FILES: [&str; 3] = ["by_sender", "by_n", "large"];

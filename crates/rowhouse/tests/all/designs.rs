@@ -1,4 +1,4 @@
-//! Simulations of designs against tables: what a simulation says is what a table does.
+//! Design simulations against tables: a simulation predicts what a table does.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ use rowhouse_server::{Options, Server};
 
 use crate::support::{Random, loopback};
 
-/// Mail of users, with questions whose answers need no order.
+/// User mail, with questions whose answers need no order.
 const MAIL: &str = "\
 field user string: 40 values, zipf 1
 field box enum(in,out,spam): 3 values
@@ -42,8 +42,8 @@ const KEYS: [&str; 10] = [
 
 const INDEXES: [&str; 2] = ["", "by_sender [sender]; by_user [user][box][size]"];
 
-/// Writes the rows of a workload to a table of a design, as a program would; the table has the
-/// regions that the model of regions has at the end.
+/// Writes a workload's rows to a table with a design, as a program would; the table has the regions
+/// that the region model has at the end.
 async fn table_of(database: &Database, workload: &Workload, design: &Design, name: &str) -> Table {
     let spread = Spread::of(workload, design).unwrap();
     let mut spec = TableSpec::new(name).key(&design.key().to_string()).family("d");
@@ -88,7 +88,7 @@ async fn table_of(database: &Database, workload: &Workload, design: &Design, nam
     table
 }
 
-/// Analyzes a question with the values of its nth time.
+/// Analyzes a question with the values that it has the nth time.
 async fn analyzed(table: &Table, workload: &Workload, question: usize, nth: u64) -> Analysis {
     let question = &workload.questions()[question];
     let query = table.query(&workload.ask(question, nth).unwrap()).limit(u64::MAX);
@@ -99,7 +99,7 @@ async fn analyzed(table: &Table, workload: &Workload, question: usize, nth: u64)
     query.analyze().await.unwrap()
 }
 
-/// Checks that a simulation of a design reads what the questions read in a table of the design, as
+/// Checks that a design simulation reads what the questions read in a table with the design, as
 /// `analyze` counts it, in the same ways.
 async fn assert_simulated(
     database: &Database,
@@ -225,13 +225,13 @@ async fn simulations_of_random_designs_read_the_rows_that_tables_read() {
 }
 
 const SERVERS: u32 = 4;
-/// Operations per second of each server: far more than one of them is given.
+/// Operations per second for each server: far more than one server gets.
 const OPS_PER_SERVER: u64 = 4_000;
-/// Rows that are written to the servers after those of the workload.
+/// Rows that are written to the servers after the workload's rows.
 const WRITTEN: u64 = 800;
 
 /// Returns the shares of the writes that the busiest region and the busiest of four region servers
-/// take, whose operations are limited, when rows are written after those of the workload.
+/// take, whose operations are limited, when rows are written after the workload's rows.
 async fn busiest(database: &Database, workload: &Workload, key: &str, name: &str) -> (f64, f64) {
     let design = Design::new(workload, key, "").unwrap();
     let spread = Spread::of(workload, &design).unwrap();
@@ -297,7 +297,7 @@ async fn designs_whose_shares_differ_stand_in_the_order_that_four_region_servers
         compared += 1;
     }
     assert!(compared >= 8, "{measured:?}");
-    // One server does all of the work for keys that grow, and all do it for buckets.
+    // One server does all the work for keys that grow, and all do it for buckets.
     let (sequential, bucketed) = (measured[0], measured[4]);
     assert_eq!((sequential.1, sequential.3), (1.0, 1.0));
     assert!(bucketed.3 < 0.4, "{bucketed:?}");

@@ -10,12 +10,12 @@ const INDEXES: [&str; 2] = [
 const SEARCH: [&str; 2] =
     [include_str!("../../../../docs/search.md"), include_str!("../../../../docs/search.zh-CN.md")];
 
-/// Returns the code blocks of a guide, each from its fence to the next.
+/// Returns the code blocks in a guide, each from the opening fence to the next.
 fn blocks(guide: &'static str) -> impl Iterator<Item = &'static str> {
     guide.split("```").skip(1).step_by(2)
 }
 
-/// Compares the code blocks of these languages.
+/// Compares the code blocks in these languages.
 #[track_caller]
 fn assert_same_programs([english, chinese]: [&'static str; 2], languages: &[&str]) {
     let programs = |guide| {

@@ -1,4 +1,4 @@
-//! The heat of a table, embedded and through a server.
+//! Table heat, embedded and through a server.
 
 use rowhouse::admin::{ColumnGroups, LoadCause, LoadKind, LoadProfile};
 use rowhouse::{Get, Scan, TableSpec};
@@ -59,10 +59,10 @@ async fn columns_that_are_never_read_together_are_named() {
         assert_eq!((&family[..], groups_of_d.len()), (&b"d"[..], 2));
         assert_eq!(groups_of_d[0].qualifiers, ["sender", "size", "subject"]);
         assert_eq!(groups_of_d[1].qualifiers, ["body"]);
-        // Of many reads a second a sample is recorded.
+        // From many reads a second a sample is recorded.
         assert!((0.6..0.73).contains(&groups_of_d[0].share), "{}", found[0]);
 
-        // Reads of everything keep columns together; a server reads its own way.
+        // Reads of everything keep columns together; a server reads in another way.
         if !is_server {
             for _ in 0..200 {
                 mail.get(&Get::new("row").unwrap()).await.unwrap();

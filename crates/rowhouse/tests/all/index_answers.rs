@@ -1,4 +1,4 @@
-//! The law of queries by indexes: they answer as the same query by the key. Random rows change
+//! The law for queries by indexes: they answer as the same query by the key. Random rows change
 //! between random queries.
 
 use std::time::Duration;
@@ -72,7 +72,7 @@ async fn change(table: &Table, random: &mut Random) {
     }
 }
 
-/// Returns a change of a row, most of the time of some of its columns, and whether it ends at once.
+/// Returns a change to a row, most often to some columns, and whether it ends at once.
 fn mutation(table: &Table, random: &mut Random) -> (Mutation, bool) {
     let user = random.one_of(&["ann", "bob", "b", "eve"]);
     let key = [("user", user.into()), ("n", random.below(6).into())];
@@ -94,7 +94,7 @@ fn mutation(table: &Table, random: &mut Random) -> (Mutation, bool) {
         is_empty = false;
         row = match nth {
             0 => row.set_named("sender", random.one_of(&senders())),
-            // A value that is not of the column's type.
+            // A value that does not have the column's type.
             1 if random.is(1) => row.set("d", "z", "many"),
             1 => row.set_named("size", random.below(8) * 100),
             2 => row.set_named("mood", random.one_of(&["good", "bad"])),
@@ -116,7 +116,7 @@ fn mutation(table: &Table, random: &mut Random) -> (Mutation, bool) {
     (put.into(), is_short)
 }
 
-/// A query, as it can be asked several times.
+/// A query that can be run several times.
 struct Asked {
     text: String,
     columns: Columns,
@@ -175,7 +175,7 @@ async fn rows(query: Query<'_>) -> Vec<QueryRow> {
     query.rows().await.unwrap().collect().await.unwrap()
 }
 
-/// Reads all pages, of `len` rows each.
+/// Reads all pages, with `len` rows each.
 async fn pages<'t>(ask: impl Fn() -> Query<'t>, len: usize) -> Vec<QueryRow> {
     let (mut all, mut token) = (Vec::new(), None::<String>);
     loop {
@@ -209,7 +209,7 @@ fn assert_same(found: &[QueryRow], expected: &[QueryRow], why: &str) {
     }
 }
 
-/// Compares the keys and the number of rows, which are read without the cells that are not needed.
+/// Compares the keys and the row count, which are read without the cells that are not needed.
 async fn assert_keys<'t>(ask: impl Fn() -> Query<'t>, len: usize, rows: &[QueryRow], why: &str) {
     let expected: Vec<_> = rows.iter().map(|row| row.key_bytes().to_vec()).collect();
     assert_eq!(ask().keys().await.unwrap(), expected, "{why}, keys");
@@ -224,7 +224,7 @@ fn sorted(mut rows: Vec<QueryRow>) -> Vec<QueryRow> {
     rows
 }
 
-/// Asks a query in every way; returns how many indexes answered it.
+/// Runs a query in every way; returns how many indexes answered it.
 async fn compare(table: &Table, asked: &Asked, random: &mut Random) -> (usize, bool) {
     let why = format!("{} {:?} reversed={}", asked.text, asked.columns, asked.reversed);
     let expected = rows(asked.of(table).using_key()).await;
@@ -269,7 +269,7 @@ async fn compare(table: &Table, asked: &Asked, random: &mut Random) -> (usize, b
     (answering, is_by_index)
 }
 
-/// Asks a query within a transaction in every way, also for a part of the rows; returns how many
+/// Runs a query within a transaction in every way, also for a part of the rows; returns how many
 /// indexes answered it.
 fn compare_within(
     transaction: &mut Transaction<'_>,
@@ -307,7 +307,7 @@ fn compare_within(
     (expected, answering)
 }
 
-/// Returns the keys that each index answers, in its order.
+/// Returns the keys that each index answers, in index order.
 async fn in_order(table: &Table, asked: &Asked) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     for index in INDEXES.lines().map(|line| line.trim().split(' ').next().unwrap()) {
@@ -392,7 +392,7 @@ async fn history(database: Database, seed: u64, rounds: usize) -> usize {
     unasked
 }
 
-/// The number of histories; `INDEX_ANSWERS` sets another.
+/// How many histories run; `INDEX_ANSWERS` sets another.
 fn histories() -> u64 {
     std::env::var("INDEX_ANSWERS").map_or(4, |histories| histories.parse().unwrap())
 }
@@ -419,7 +419,8 @@ struct Answered {
     rows: Vec<QueryRow>,
 }
 
-/// Compares the answers of a server's pages and of scans with a query with those of the library.
+/// Compares the answers from a server's pages and from scans with a query with the library's
+/// answers.
 fn compare_with_store(store: &Store, answered: &Answered) {
     let Answered { text, limit, access, rows } = answered;
     let table = rowhouse::schema::TableName::parse("mail").unwrap();
@@ -429,7 +430,7 @@ fn compare_with_store(store: &Store, answered: &Answered) {
     let keys: Vec<_> = std::iter::from_fn(|| keys.next().unwrap()).collect();
     let expected: Vec<_> = rows.iter().map(|row| row.key_bytes().to_vec()).collect();
     assert_eq!(keys, expected, "{text}");
-    // A scan has no limit of rows, and conditions on qualifiers are filters.
+    // A scan has no row limit, and conditions on qualifiers are filters.
     if rows.len() as u64 == *limit || text.contains('.') {
         return;
     }
@@ -459,7 +460,7 @@ async fn pages_and_scans_of_a_server_answer_queries_as_the_library_does() {
         for _ in 0..40 {
             change(&table, &mut random).await;
         }
-        // The estimates of both are of the same files.
+        // Both estimates are for the same files.
         database.admin().flush("mail").await.unwrap();
         for index in INDEXES.lines().map(|line| line.trim().split(' ').next().unwrap()) {
             database.admin().flush(&format!("mail.{index}")).await.unwrap();

@@ -60,7 +60,7 @@ async fn ns(query: Query<'_>) -> Vec<u64> {
     rows(query).await.iter().map(n).collect()
 }
 
-/// The mails by eve, in the order of the key.
+/// The mails by eve, in key order.
 fn by_eve() -> Vec<u64> {
     let mut by_eve: Vec<_> = (0..600).filter(|n| n % 30 == 3 && n % 40 != 7).collect();
     by_eve.sort_by_key(|n| (n % 20, *n));
@@ -357,7 +357,7 @@ async fn a_promotion_through_a_server_swaps_the_keys_and_another_one_swaps_them_
     promote().await;
     assert_eq!(key().await, "[user string][at u64]");
 
-    // Of a client that has the layout from before.
+    // From a client that has the layout from before.
     let client = Client::connect(&Target::parse(&url).unwrap()).await.unwrap();
     let name = TableName::parse("mail").unwrap();
     let late = client.admin().promote_index(&name, "by_user", None).await.unwrap_err();

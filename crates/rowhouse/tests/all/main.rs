@@ -1,4 +1,4 @@
-//! Tests of the facade, on a store in this process and on a server, in one program: linking one is
+//! Tests for the facade, on a store in this process and on a server, in one program: linking one is
 //! most of what a test costs to build.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]

@@ -1,4 +1,4 @@
-//! Many gets in one call: one result for each, in the order of the gets; and rows that exist.
+//! Many gets in one call: one result for each, in get order; and rows that exist.
 
 use rowhouse::{ErrorKind, Get, Mutation, Put, TableSpec};
 

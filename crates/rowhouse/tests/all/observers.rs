@@ -1,4 +1,4 @@
-//! Observers of the library, and tables that name theirs.
+//! Library observers, and tables that name theirs.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use rowhouse::{Columns, ErrorKind, Get, Increment, Put, Result, Table, TableSpec
 
 use crate::support::on_both;
 
-/// Counts the rows of a table in another one.
+/// Counts a table's rows in another one.
 struct Counts {
     counts: Table,
     told: Arc<Mutex<Vec<TableChange>>>,

@@ -16,7 +16,7 @@ async fn table(database: &Database, key: &str) -> Table {
     database.create_table(spec.family("f").family("d").family("e")).await.unwrap()
 }
 
-/// Writes a number into all families of all rows in one atomic change.
+/// Writes a number into all families in all rows in one atomic change.
 async fn write(database: &Database, table: &Table, number: u64) {
     let columns = table.column_schema().unwrap();
     let price = columns.encode_with("price", &[("at", 7.into())], number).unwrap();
@@ -30,7 +30,7 @@ async fn write(database: &Database, table: &Table, number: u64) {
     database.commit(USERS.map(put)).await.unwrap();
 }
 
-/// Returns all numbers of a row.
+/// Returns all numbers in a row.
 fn numbers(row: &QueryRow) -> Vec<u64> {
     let named = ["count", "size"].map(|name| row.column(name).unwrap().unwrap().as_u64().unwrap());
     let prices = row.columns("price").unwrap().map(|price| price.unwrap().1.as_u64().unwrap());

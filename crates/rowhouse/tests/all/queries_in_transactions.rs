@@ -32,7 +32,7 @@ async fn set(table: &Table, id: &str, columns: &[(&str, &str)]) {
     row.put().await.unwrap();
 }
 
-/// The ways to read a query of a column.
+/// The ways to read a query about a column.
 const WAYS: [Option<&str>; 2] = [None, Some("index")];
 
 fn read<'t>(table: &'t Table, query: &str, index: Option<&str>) -> Query<'t> {
@@ -44,7 +44,7 @@ fn read<'t>(table: &'t Table, query: &str, index: Option<&str>) -> Query<'t> {
 }
 
 /// Runs `read`, and in the first attempt `meanwhile` after it, then writes a row. Returns the
-/// number of attempts.
+/// attempt count.
 async fn attempts<F: Future<Output = ()> + Send + 'static>(
     database: &Database,
     table: &Table,
@@ -139,7 +139,7 @@ async fn a_query_conflicts_with_rows_that_come_to_match_and_not_with_others() {
             ("c", &[("room", "blue"), ("from", "11")]),
             ("b", &[("room", "red")]),
             ("b", &[("room", "blue")]),
-            // Only the row says that it matches no more.
+            // Only the row shows that it matches no more.
             ("c", &[("from", "1")]),
         ];
         for (id, columns) in conflicting {

@@ -16,11 +16,11 @@ const COUNTERS: u64 = 4;
 const ROUNDS: u64 = 60;
 
 fn row(number: u64, writer: u64) -> String {
-    // Rows of a writer are in all regions.
+    // A writer's rows are in all regions.
     format!("{:02x}-{writer}-{number:06}", number.wrapping_mul(0x9E37_79B9) as u8)
 }
 
-/// Puts rows and counts until it is told to stop; returns the number of increments.
+/// Puts rows and counts until it is stopped; returns the increment count.
 async fn write(table: Table, writer: u64, written: Arc<AtomicU64>, stop: Arc<AtomicBool>) -> u64 {
     let mut number = 0;
     while !stop.load(Ordering::Acquire) {
@@ -35,7 +35,7 @@ async fn write(table: Table, writer: u64, written: Arc<AtomicU64>, stop: Arc<Ato
     number
 }
 
-/// Returns all rows of the table, which must come in order and once.
+/// Returns all rows in the table, which must come in order and once.
 async fn read(table: &Table) -> BTreeMap<String, Option<i64>> {
     let mut rows = table.scan(Scan::new(RowRange::all())).await.unwrap();
     let mut read = BTreeMap::new();

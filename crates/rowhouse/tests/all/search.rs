@@ -52,7 +52,7 @@ fn short(row: &QueryRow) -> String {
     format!("{}{}", row.key("user").unwrap(), row.key("n").unwrap())
 }
 
-/// Runs a test on the table `mail` of an embedded database, and through a server.
+/// Runs a test on the table `mail` in an embedded database, and through a server.
 async fn on_mails<T: Future<Output = ()>>(test: impl Fn(Table) -> T) {
     on_both(async |database, _| {
         let mails = database.create_table(spec("mail")).await.unwrap();
@@ -251,7 +251,7 @@ async fn rows_come_in_the_order_of_a_field_in_both_directions_and_in_pages() {
 #[tokio::test(flavor = "multi_thread")]
 async fn mistakes_are_refused_by_name() {
     on_mails(async |mails| {
-        // A server tells some with the first row.
+        // A server reports some with the first row.
         let refused = async |query: Query<'_>| match query.rows().await {
             Ok(rows) => rows.collect().await.unwrap_err(),
             Err(error) => error,
@@ -329,7 +329,7 @@ async fn pages_of_keys_are_those_of_rows_and_offsets_count_for_both() {
             assert_eq!(of_rows, keys[3..8], "{order}");
             let page = query().offset(3).keys_page(5).await.unwrap();
             assert_eq!(page.keys, keys[3..8], "{order}");
-            // A token of keys continues rows.
+            // A key page's token continues rows.
             let token = page.next.unwrap();
             let page = query().after(&token).page(4).await.unwrap();
             let of_rows: Vec<_> = page.rows.iter().map(|row| row.row().key().to_vec()).collect();

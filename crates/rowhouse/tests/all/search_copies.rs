@@ -70,7 +70,7 @@ fn numbers(mut state: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Returns the rows of the source whose newest text has a term of the word.
+/// Returns the source rows whose newest text has a term of the word.
 async fn rows_with(table: &Table, word: &str) -> BTreeSet<Bytes> {
     let terms = |text: &str| {
         let mut terms = BTreeSet::new();
@@ -105,7 +105,7 @@ async fn the_rows_found_here_are_those_whose_texts_at_the_source_have_the_word()
                 let put = body(user, n % 300, &text.join(" "));
                 puts.push(put.add("unsearched", "b", "keys").unwrap());
             }
-            // Without a searched column, and with a key of another form.
+            // Without a searched column, and with a key in another form.
             puts.push(Put::new(key("bob", 1)).unwrap().add("unsearched", "b", "keys").unwrap());
             puts.push(Put::new(key("bob", 2)).unwrap().add("d", "x", "keys").unwrap());
             puts.push(Put::new("keys").unwrap().add("d", "b", "keys").unwrap());

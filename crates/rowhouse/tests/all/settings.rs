@@ -11,8 +11,8 @@ use rowhouse_server::Server;
 
 use crate::support::loopback;
 
-/// Writes a row with each of the calls that write, in pairs of calls with the default durability
-/// and with that of the mutation.
+/// Writes a row with each call that writes, in pairs of calls with the default durability and with
+/// the mutation's durability.
 async fn write_all(database: &Database, table: &Table) -> Result<()> {
     let put = |row: &str| Put::new(row.to_owned())?.add("f", "q", "v");
     table.put(put("put")?).await?;
@@ -33,7 +33,7 @@ async fn write_all(database: &Database, table: &Table) -> Result<()> {
     table.put(logged).await
 }
 
-/// Copies an open data directory as it is at one moment of its manifest.
+/// Copies an open data directory as it is at one manifest state.
 fn copy_data(from: &Path, to: &Path) {
     let manifest = || std::fs::read(from.join("MANIFEST")).unwrap();
     loop {

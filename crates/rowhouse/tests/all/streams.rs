@@ -28,7 +28,7 @@ async fn filled(database: &Database) -> Table {
     table
 }
 
-/// Returns the keys of a stream, giving up each wait at once and trying again.
+/// Returns a stream's keys, giving up each wait at once and trying again.
 async fn impatiently<T>(
     mut rows: impl Stream<Item = Result<T>> + Unpin,
     key: impl Fn(T) -> Vec<u8>,
@@ -38,7 +38,7 @@ async fn impatiently<T>(
         match rows.next().now_or_never() {
             Some(Some(row)) => keys.push(key(row.unwrap())),
             Some(None) => return keys,
-            // The waker of the dropped future is not called: only asking again goes on.
+            // The dropped future's waker is not called: only asking again goes on.
             None => tokio::time::sleep(Duration::from_micros(200)).await,
         }
     }

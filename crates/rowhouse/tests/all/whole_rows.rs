@@ -75,7 +75,7 @@ fn row(at: u64) -> String {
     format!("row{at}")
 }
 
-/// Half of the changes are puts, half are atomic lists of mutations.
+/// Half the changes are puts, half are atomic mutation lists.
 async fn write(table: &Table, at: u64, number: u64) -> Result<()> {
     let value = format!("{number:06}");
     let puts = |columns: std::ops::Range<usize>| {
@@ -98,7 +98,7 @@ async fn write(table: &Table, at: u64, number: u64) -> Result<()> {
     table.mutate_row(mutations).await.map(|_| ())
 }
 
-/// Reads all rows in one of several ways; returns their number.
+/// Reads all rows in one of several ways; returns the row count.
 async fn look(table: &Table, way: u64) -> Result<u64> {
     if way == 0 {
         for at in 0..ROWS {
@@ -124,7 +124,7 @@ async fn look(table: &Table, way: u64) -> Result<u64> {
     Ok(seen)
 }
 
-/// Checks that the parts of a row contain all columns, with the same value.
+/// Checks that the row parts contain all columns, with the same value.
 fn check(parts: &[Row]) {
     let cells = parts.iter().flat_map(Row::cells).filter(|cell| cell.qualifier() != b"y");
     let values: Vec<Bytes> = cells.map(|cell| cell.value_bytes()).collect();

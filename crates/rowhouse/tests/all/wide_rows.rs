@@ -1,4 +1,4 @@
-//! Conditions on qualifier fields: only the cells of a wide row whose qualifiers match are read,
+//! Conditions on qualifier fields: only cells in a wide row whose qualifiers match are read,
 //! embedded and on a server.
 
 use crate::support::on_both;
@@ -12,8 +12,8 @@ const COLUMNS: &str = "f:[at seconds 4 desc][id u8] price u32; f:!! note string;
                        g:by_[who text] follows bool; g:n count u32; \
                        h:[kind enum(a,b,c)][at seconds 4] event u32";
 
-/// Writes users 0 to 5: user `u` has three prices for each of the seconds 0 to 20·u − 1, one event
-/// for each, three followers and, if `u` is even, a count.
+/// Writes users 0 to 5: user `u` has three prices for each second from 0 to 20·u − 1, one event for
+/// each, three followers and, if `u` is even, a count.
 async fn filled(database: &Database, name: &str, key: &str) -> Table {
     let spec = TableSpec::new(name).key(key).columns(COLUMNS);
     let spec = ["d", "f", "g", "h"].into_iter().fold(spec, TableSpec::family);
@@ -53,7 +53,7 @@ fn row(columns: &ColumnSchema, user: u32, put: Put) -> Put {
         .fold(put, |put, cell| put.add(cell.family, cell.qualifier, cell.value).unwrap())
 }
 
-/// Returns the cells of a row as text; cells of a template by its fields.
+/// Returns a row's cells as text; cells in a template by the template fields.
 fn cells(columns: &ColumnSchema, row: &QueryRow) -> Vec<String> {
     let text = |cell: KeyValue<'_>| {
         let named = columns.decode(cell.family(), cell.qualifier(), cell.value());
@@ -94,7 +94,7 @@ async fn of_a_column_the_cells_are_given_whose_qualifiers_fit_and_of_others_all(
             let newest = prices([79, 78, 77], 7);
             let owned = |cells: &[&str]| cells.iter().map(ToString::to_string).collect::<Vec<_>>();
 
-            // Only its family: other columns declared in that family stay.
+            // Only the family: other columns declared in that family stay.
             let family = found(&table, table.query(asked).family("f")).await;
             assert_eq!(family, [("user4".into(), [owned(&["f:!!"]), newest.clone()].concat())]);
 

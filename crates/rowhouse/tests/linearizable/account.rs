@@ -1,4 +1,4 @@
-//! A row as an object with a sequential specification: its operations and their required results.
+//! A row as an object with a sequential specification: the operations and their required results.
 
 use todc_utils::Specification;
 
@@ -10,7 +10,7 @@ pub(crate) struct Account {
     pub(crate) note: Option<String>,
 }
 
-/// An operation with its result.
+/// An operation with the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Did {
     Get(Account),

@@ -8,19 +8,19 @@ use todc_utils::Specification;
 
 pub(crate) const ROWS: usize = 3;
 
-/// The balance of each row.
+/// The balance in each row.
 pub(crate) type Balances = [i64; ROWS];
 
-/// An operation, within a transaction or outside, with its result.
+/// An operation, within a transaction or outside, with the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Did {
     /// Reads all rows in a transaction, with gets or with a scan.
     Look { by_scan: bool, seen: Balances },
-    /// Reads one row outside of transactions.
+    /// Reads one row outside transactions.
     Get { row: usize, seen: i64 },
-    /// Puts a row outside of transactions.
+    /// Puts a row outside transactions.
     Put { row: usize, balance: i64 },
-    /// Moves an amount from one row to another, unless the sum of all rows is below `least`.
+    /// Moves an amount from one row to another, unless the sum over all rows is below `least`.
     Move { from: usize, to: usize, by: i64, least: i64, done: bool },
 }
 
@@ -56,7 +56,7 @@ impl Specification for OneByOne {
     }
 }
 
-/// Performs the operation `did` and returns it with its result.
+/// Performs the operation `did` and returns it with the result.
 pub(crate) fn make(store: &Store, table: &Arc<Table>, round: u64, did: &Did) -> Did {
     let key = |row: usize| format!("{round:06}-{row}");
     let put = |row: usize, balance: i64| {

@@ -1,4 +1,4 @@
-//! Access to a table: directly through the store, or through a client of a server.
+//! Access to a table: directly through the store, or through a client to a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,8 +12,8 @@ use tokio::runtime::Handle;
 
 use super::account::{Account, Did};
 
-/// A clock that advances by a millisecond with each reading. A delete marker hides writes of its
-/// own millisecond, in HBase too, so real time would not work.
+/// A clock that advances by a millisecond with each reading. A delete marker hides writes in the
+/// same millisecond, in HBase too, so real time would not work.
 #[derive(Default)]
 pub(crate) struct Ticks(AtomicI64);
 
@@ -30,13 +30,12 @@ pub(crate) enum Door {
 }
 
 impl Door {
-    /// Returns whether every write has a distinct timestamp, so that all kinds of writes can be
-    /// mixed.
+    /// Returns true if every write has a distinct timestamp, so that all write kinds can be mixed.
     pub(crate) fn has_own_times(&self) -> bool {
         matches!(self, Self::Store(_))
     }
 
-    /// Performs the operation `did` on `row` and returns it with its result.
+    /// Performs the operation `did` on `row` and returns it with the result.
     pub(crate) fn make(&self, row: &str, did: Did) -> Did {
         let put = |text: &str| {
             let put = Put::new(row.to_owned()).unwrap().add("f", "text", text).unwrap();

@@ -1,5 +1,5 @@
 //! Threads change rows concurrently. The results must be consistent with a sequential order in
-//! which each change takes effect between its call and its return. The order is found with the
+//! which each change takes effect between the call and the return. The order is found with the
 //! search algorithm of Wing, Gong and Lowe.
 //!
 //! ```text
@@ -142,7 +142,7 @@ fn as_long_as_there_is_time(run: impl Fn(u64)) {
 /// Changes rows concurrently through all doors; each round uses new rows.
 fn rounds(doors: &[Door], between: impl Fn(u64)) {
     as_long_as_there_is_time(|round| {
-        // The calls and returns of each row's operations, with their threads, in order.
+        // The calls and returns for each row's operations, with their threads, in order.
         let events: Vec<Mutex<Events<Did>>> = (0..ROWS).map(|_| Mutex::default()).collect();
         thread::scope(|scope| {
             for (thread, door) in doors.iter().enumerate() {
@@ -183,7 +183,7 @@ fn show<T: std::fmt::Debug>(events: &[(usize, Action<T>)]) -> String {
     lines.collect()
 }
 
-/// A pseudo-random sequence, determined by its seed.
+/// A pseudo-random sequence, determined by the seed.
 struct Random(u64);
 
 impl Random {
@@ -215,8 +215,8 @@ impl Random {
     fn change(&mut self, has_own_times: bool) -> Did {
         let by = self.below(9) as i64 + 1;
         let expected = |random: &mut Self| Some(random.text()).filter(|_| random.below(4) > 0);
-        // With timestamps shared by several writes, a delete hides a put of its millisecond, and an
-        // increment is ahead of the clock. This matches HBase and is not tested here.
+        // With timestamps shared by several writes, a delete hides a put in the same millisecond,
+        // and an increment is ahead of the clock. This matches HBase and is not tested here.
         match self.below(if has_own_times { 9 } else { 7 }) {
             0 | 1 => Did::Get(Account::default()),
             2 => Did::Put(self.text()),

@@ -1,4 +1,4 @@
-//! The end of the range of keys that start with a text.
+//! Where the key range ends for keys that start with a text.
 
 use super::{Scratch, put, query, scan, warnings};
 
@@ -10,7 +10,7 @@ async fn the_stop_row_user_id_plus_1_is_a_longer_text_and_ends_too_early() {
         put(&by_hand, format!("123-{text}"), text).await;
     }
     put(&by_hand, "124-login", "of 124").await;
-    // Java: `userId + 1` of a String is "1231". It is greater than "123-…" only by chance: `-` is
+    // Java: `userId + 1` with a String is "1231". It is greater than "123-…" only by chance: `-` is
     // less than `1`.
     let stop = |user: &str| format!("{user}{}", 1);
     assert_eq!(scan(&by_hand, "123", stop("123")).await, ["login", "pay"]);
@@ -66,8 +66,8 @@ async fn a_scan_of_csdn_1_finds_csdn_10_too() {
     }
     assert_eq!(scan(&by_hand, "CSDN_1", "CSDN_2").await, ["CSDN_10", "CSDN_1"]);
 
-    // With the existing keys, they are distinguished by length, at the cost of reading both
-    // bloggers' rows.
+    // With the existing keys, they are distinguished by length, which costs reading both bloggers'
+    // rows.
     let template = "[blogger text][at millis digits desc]";
     let table = scratch.by_template(template).await;
     for blogger in ["CSDN_1", "CSDN_10", "CSDN_2"] {

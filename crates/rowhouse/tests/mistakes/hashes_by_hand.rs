@@ -38,7 +38,7 @@ async fn four_regions_were_meant_and_the_keys_have_seven_prefixes() {
     let times = (0..200).flat_map(|nth| [1_080_000_000_000 + nth, 1_425_330_757_685 + nth]);
     let by_hand: BTreeSet<_> = times.clone().map(prefix).collect();
     assert_eq!(by_hand.len(), 7);
-    // Of four regions split at 1, 2 and 3, the last also gets the negative prefixes: half of all
+    // With four regions split at 1, 2 and 3, the last also gets the negative prefixes: half the
     // rows.
     let mut regions = [0; 4];
     for at in times.clone() {

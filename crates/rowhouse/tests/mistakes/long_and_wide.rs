@@ -9,7 +9,7 @@ use super::{Scratch, put};
 async fn a_row_key_of_64_kilobytes_is_refused_and_the_limit_is_32767() {
     let scratch = Scratch::new().await;
     let by_hand = scratch.by_hand().await;
-    // "A row key can be up to 64 KB": its length is a signed 16-bit number.
+    // "A row key can be up to 64 KB": the length is a signed 16-bit number.
     let error = Put::new(vec![b'x'; 65_535]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
     assert_eq!(error.message(), "Row length 65535 is > 32767");
@@ -30,7 +30,7 @@ async fn a_row_key_of_64_kilobytes_is_refused_and_the_limit_is_32767() {
 async fn a_wide_row_lies_in_one_region_and_its_tall_rows_in_all() {
     let scratch = Scratch::new().await;
     let readers = 2_000;
-    // The readers of one article: one column each, or one row each. Both tables have four regions.
+    // One article's readers: one column each, or one row each. Both tables have four regions.
     let wide = TableSpec::new("wide").family("d").key("[article hex 8]").regions(4);
     let wide = scratch.database.create_table(wide).await.unwrap();
     let tall = TableSpec::new("tall").family("d");
@@ -51,14 +51,14 @@ async fn a_wide_row_lies_in_one_region_and_its_tall_rows_in_all() {
     let rows = wide.scan(Scan::new(inside)).await.unwrap().collect().await.unwrap();
     assert_eq!((rows.len(), rows[0].len()), (1, readers as usize));
 
-    // In the tall table the readers of an article are still one ordered query.
+    // In the tall table an article's readers are still one ordered query.
     let found = tall.query("article = 'df887e44' and reader < 10").rows().await.unwrap();
     let found = found.collect().await.unwrap();
     let ids: Vec<_> = found.iter().filter_map(|row| row.key("reader")?.as_u64()).collect();
     assert_eq!(ids, (0..10).collect::<Vec<_>>());
 }
 
-/// Returns the number of cells in each of a table's four regions.
+/// Returns the cell count for each of a table's four regions.
 async fn cells_by_region(table: &rowhouse::Table) -> Vec<usize> {
     let splits = table.key_schema().unwrap().splits(4).unwrap();
     let mut cells = Vec::new();

@@ -45,7 +45,7 @@ async fn put(table: &Table, key: impl Into<Bytes>, text: &str) {
     table.put(put).await.unwrap();
 }
 
-/// Returns the texts of the rows from `start` to `stop`, exclusive.
+/// Returns the texts in the rows from `start` to `stop`, exclusive.
 async fn scan(table: &Table, start: impl Into<Bytes>, stop: impl Into<Bytes>) -> Vec<String> {
     let scan = Scan::new(RowRange::new(start, stop));
     let rows = table.scan(scan).await.unwrap().collect().await.unwrap();
@@ -53,13 +53,13 @@ async fn scan(table: &Table, start: impl Into<Bytes>, stop: impl Into<Bytes>) ->
     rows.iter().map(|row| String::from_utf8(text(row).to_vec()).unwrap()).collect()
 }
 
-/// Returns the texts of the rows that a query returns.
+/// Returns the texts in the rows that a query returns.
 async fn query(table: &Table, question: &str) -> Vec<String> {
     let rows = table.query(question).rows().await.unwrap().collect().await.unwrap();
     rows.iter().map(|row| row.text("d", "text").unwrap().into_owned()).collect()
 }
 
-/// Returns the codes of the rules that a template violates.
+/// Returns the codes for the rules that a template violates.
 fn warnings(template: &str) -> Vec<String> {
     let schema = rowhouse::key::KeySchema::parse(template).unwrap();
     schema.check().iter().map(|finding| finding.rule.code()).collect()

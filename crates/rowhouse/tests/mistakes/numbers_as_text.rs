@@ -26,7 +26,7 @@ async fn decimal_text_of_varying_width_puts_10_before_9() {
 #[tokio::test]
 async fn keys_that_were_written_so_are_asked_by_the_number_all_the_same() {
     let scratch = Scratch::new().await;
-    // An existing table: the template describes its keys.
+    // An existing table: the template describes the keys.
     let table = scratch.by_template("[id decimal]").await;
     for id in [9, 10, 100, 11] {
         put(&table, id.to_string(), &id.to_string()).await;

@@ -1,4 +1,4 @@
-//! A put with an existing key writes a new version of the row instead of a second row.
+//! A put with an existing key adds a new version to the row instead of a second row.
 
 use rowhouse::Get;
 
@@ -12,7 +12,7 @@ async fn of_two_writes_in_one_millisecond_the_second_takes_the_place_of_the_firs
     put(&by_hand, key.clone(), "login").await;
     put(&by_hand, key.clone(), "pay").await;
     assert_eq!(scan(&by_hand, "", "").await, ["pay"]);
-    // The first value is not kept as a version either: families keep one version by default.
+    // The first value is not retained as a version either: families retain one version by default.
     let versions = by_hand.get(&Get::new(key).unwrap().versions(10)).await.unwrap();
     assert_eq!(versions.len(), 1);
 

@@ -13,7 +13,7 @@ async fn a_page_that_is_counted_in_each_region_is_as_many_pages_as_there_are_reg
         let row = posts.row(&[("id", id.into())]);
         row.set("d", "text", id.to_string()).put().await.unwrap();
     }
-    // The results of three regions that each stop after ten rows.
+    // The results from three regions that each stop after ten rows.
     let mut by_region = Vec::new();
     for (start, stop) in [("", "0100"), ("0100", "0200"), ("0200", "")] {
         let scan = Scan::new(RowRange::new(start, stop)).limit(10);

@@ -27,7 +27,7 @@ async fn the_second_put_of_a_row_makes_a_second_row() {
     put(&by_hand, "c-foo0003", "new address").await;
     assert_eq!(scan(&by_hand, "", "").await, ["old address", "new address"]);
 
-    // A bucket is computed from the id, so the second put overwrites the row of the first.
+    // A bucket is computed from the id, so the second put overwrites the first one's row.
     let table = scratch.by_template("[bucket 4 of id][id text]").await;
     for text in ["old address", "new address"] {
         let row = table.row(&[("id", "foo0003".into())]);
@@ -49,7 +49,7 @@ async fn a_get_of_a_salted_row_is_as_many_gets_as_there_are_salts() {
             break;
         }
     }
-    // The third get finds the row; the absence of a row is known only after the fourth.
+    // The third get finds the row; that a row is absent is known only after the fourth.
     assert_eq!(gets, 3);
 
     let ranges = |template: &str| {

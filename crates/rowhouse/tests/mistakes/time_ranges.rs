@@ -1,4 +1,4 @@
-//! The posts of December under keys made of `123_` and `Long.MAX_VALUE - ts`, newest first.
+//! The posts in December under keys made from `123_` and `Long.MAX_VALUE - ts`, newest first.
 
 use super::{Scratch, put, query, scan};
 
@@ -66,7 +66,7 @@ async fn an_end_in_whole_seconds_loses_the_last_999_milliseconds() {
     let (newest, oldest) = (key(LAST_SECOND * 1000), key(FIRST_SECOND * 1000));
     assert_eq!(scan(&by_hand, newest, oldest).await, ["last second begins"]);
     assert_eq!(query(&posts, QUESTION).await, DECEMBER);
-    // A whole second, if the query asks for it.
+    // A whole second, if the query requests it.
     let second = query(&posts, "blogger = '123' and at during 2022-12-31T23:59:59").await;
     assert_eq!(second, ["last second ends", "last second begins"]);
 }

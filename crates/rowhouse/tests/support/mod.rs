@@ -1,11 +1,11 @@
-//! Runs the tests of the facade on both backends.
+//! Runs the facade's tests on both backends.
 
 use std::path::PathBuf;
 
 use rowhouse::Database;
 use rowhouse_server::{Options, Server};
 
-/// Returns the options of a server that listens on free ports of the loopback interface.
+/// Returns the options for a server that listens on free ports on the loopback interface.
 pub(crate) fn loopback(data: impl Into<PathBuf>) -> Options {
     Options { listen: "127.0.0.1:0".into(), zookeeper: "127.0.0.1:0".into(), ..Options::new(data) }
 }
@@ -38,12 +38,12 @@ impl Random {
         (z ^ (z >> 31)) % bound
     }
 
-    /// Returns one of the texts.
+    /// Returns a random text from the list.
     pub(crate) fn one_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
         texts[self.below(texts.len() as u64) as usize]
     }
 
-    /// Returns true in so many of ten cases.
+    /// Returns true in so many cases out of ten.
     pub(crate) fn is(&mut self, of_ten: u64) -> bool {
         self.below(10) < of_ten
     }

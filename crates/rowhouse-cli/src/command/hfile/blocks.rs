@@ -1,4 +1,4 @@
-//! The blocks of an HFile, one per line.
+//! HFile blocks, one per line.
 
 use std::io::Write;
 

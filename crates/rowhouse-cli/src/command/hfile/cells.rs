@@ -1,4 +1,4 @@
-//! The cells of an HFile, one per line.
+//! HFile cells, one per line.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `rowhouse hfile`: shows the contents of HFiles, of rowhouse or of Apache HBase.
+//! `rowhouse hfile`: shows what HFiles contain, from rowhouse or from Apache HBase.
 
 mod blocks;
 mod cells;
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &HFileArgs) -> CommandResult {
         let told = told.and_then(|()| out.flush().map_err(PrintError::Output));
         match told {
             Ok(()) => {}
-            // The reader of the output has closed it.
+            // The output reader has closed the pipe.
             Err(PrintError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => break,
             Err(PrintError::Output(error)) => {
                 return Err(Error::io("cannot write to standard output", error));

@@ -1,4 +1,4 @@
-//! An HFile on one page: its contents, counted cell by cell, and its metadata.
+//! An HFile on one page: the contents, counted cell by cell, and the metadata.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -13,7 +13,7 @@ use super::{OutputFormat, PrintResult};
 use crate::counted::counted;
 use crate::shell::timestamp;
 
-/// Prints the summary of a file.
+/// Prints a file summary.
 pub(super) fn tell(file: &HFile, shown: &OutputFormat, out: &mut dyn Write) -> PrintResult {
     let counted = CellCounts::of(file)?;
     match shown.json {
@@ -71,7 +71,7 @@ impl CellCounts {
         }
         self.markers += u64::from(key.kind != CellKind::Put as u8);
         self.tagged += u64::from(!cell.tags.is_empty());
-        // Row length, family length, timestamp and kind are part of a key.
+        // Row length, family length, timestamp and kind belong to a key.
         let names_len = key.row.len() + key.family.len() + key.qualifier.len();
         self.key_bytes += (names_len + 2 + 1 + 8 + 1) as u64;
         self.value_bytes += cell.value.len() as u64;
@@ -193,8 +193,8 @@ const NUMBERS: [&str; 16] = [
     "hfile.TAGS_COMPRESSED",
 ];
 
-/// Returns a value of file info as text: as a number or boolean if [`NUMBERS`] has its name,
-/// otherwise as escaped bytes.
+/// Returns a file info value as text: as a number or boolean if [`NUMBERS`] has the name, otherwise
+/// as escaped bytes.
 fn info_value(name: &[u8], value: &[u8]) -> String {
     let long =
         |at: usize| value.get(at..)?.first_chunk::<8>().map(|long| i64::from_be_bytes(*long));

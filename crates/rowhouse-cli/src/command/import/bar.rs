@@ -1,4 +1,4 @@
-//! The progress bar of an import.
+//! The import progress bar.
 
 use rowhouse_import::ImportProgress;
 use rowhouse_store::Progress;
@@ -6,7 +6,7 @@ use rowhouse_store::Progress;
 use crate::command::progress::Bar;
 use crate::counted::counted;
 
-/// A progress bar with the number of rows and their rate.
+/// A progress bar with the row count and the row rate.
 #[derive(Default)]
 pub(super) struct RowBar(Bar);
 

@@ -1,4 +1,4 @@
-//! Loads HFiles of a cluster, or of another database, into a table.
+//! Loads HFiles from a cluster, or from another database, into a table.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::command::progress::Bar;
 use crate::counted::counted;
 use crate::output::print;
 
-/// Loads the files under `hfiles` atomically into a table of the store in `data`.
+/// Loads the files under `hfiles` atomically into a table in the store in `data`.
 pub(super) fn run(table: &TableName, hfiles: &Path, data: &Path) -> CommandResult {
     let mut bar = Bar::new();
     let loaded = load_hfiles(data, table, hfiles, |progress| bar.draw(&progress));

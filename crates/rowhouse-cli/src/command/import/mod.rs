@@ -1,4 +1,4 @@
-//! `rowhouse import`: imports files of rows, or HFiles, into a table.
+//! `rowhouse import`: imports files with rows, or HFiles, into a table.
 //!
 //! `rowhouse-import` does it; this is the command line, the bar and the report.
 

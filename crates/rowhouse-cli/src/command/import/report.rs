@@ -1,4 +1,4 @@
-//! The report at the end of an import.
+//! The report when an import ends.
 
 use std::fmt::Write;
 

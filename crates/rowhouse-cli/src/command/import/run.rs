@@ -47,7 +47,7 @@ async fn import(args: &ImportArgs, bar: &SharedBar) -> Result<Summary> {
     let import = args.import(&database).on_progress(move |progress| drawn.draw(progress));
     if args.rows.sorted && !args.rows.dry_run {
         let sorted = import.sort().await;
-        // The rows are written to files of a store that no other process has open.
+        // The rows are written to the files in a store that no other process has open.
         let closed = database.close().await;
         let sorted = sorted?;
         closed?;

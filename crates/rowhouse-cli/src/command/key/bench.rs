@@ -1,4 +1,4 @@
-//! `rowhouse key TEMPLATE bench`: measures encoding and decoding of a key.
+//! `rowhouse key TEMPLATE bench`: measures how fast a key is encoded and decoded.
 
 use std::hint::black_box;
 use std::io::Write;
@@ -10,14 +10,14 @@ use serde_json::json;
 
 use super::outcome::{KeyResult, Outcome};
 
-/// The number of keys per pass, large enough that the branch predictor does not learn them.
+/// Keys per pass, large enough that the branch predictor does not learn them.
 const KEYS: usize = 1_000;
-/// The number of attempts to draw values for a key before the template is given up.
+/// How many attempts are made to draw values for a key before the template is given up.
 const DRAWS_MAX: u32 = 64;
 /// The fastest pass over all keys within this time counts.
 const MEASURED: Duration = Duration::from_millis(300);
 
-/// Draws values, encodes and decodes keys, and prints the time of one.
+/// Draws values, encodes and decodes keys, and prints the time for one.
 pub(super) fn run(schema: &KeySchema, json: bool, out: &mut dyn Write) -> KeyResult {
     let mut random = Random(0x726f_7768_6f75_7365);
     let rows: Vec<Row> = (0..KEYS).map(|_| row(schema, &mut random)).collect::<Result<_>>()?;
@@ -57,7 +57,7 @@ pub(super) fn run(schema: &KeySchema, json: bool, out: &mut dyn Write) -> KeyRes
     Ok(Outcome::Fine)
 }
 
-/// Returns the nanoseconds of a key in the fastest of many passes.
+/// Returns the nanoseconds per key in the fastest pass among many.
 fn quickest(mut pass: impl FnMut()) -> f64 {
     let begun = Instant::now();
     let mut quickest = Duration::MAX;
@@ -103,7 +103,7 @@ fn row(schema: &KeySchema, random: &mut Random) -> Result<Row> {
     Err(refused.with_context("no random values fit the template"))
 }
 
-/// Draws a value of a type: times of this century, texts of 4 to 12 letters, small and large
+/// Draws a value for a type: times in this century, texts with 4 to 12 letters, small and large
 /// numbers. Later attempts draw smaller ones, for fields with a narrow domain.
 fn value(field_type: &FieldType, draw: u32, random: &mut Random) -> Value {
     let len = 4 + random.below(9);
@@ -150,7 +150,7 @@ fn value(field_type: &FieldType, draw: u32, random: &mut Random) -> Value {
     }
 }
 
-/// Draws a value of a foreign type, according to the Rust type that can hold its values.
+/// Draws a value for a foreign type, according to the Rust type that can hold the values.
 fn value_held(needed: &[Holds], draw: u32, random: &mut Random) -> Value {
     let len = 4 + random.below(9);
     match needed.first() {

@@ -1,4 +1,4 @@
-//! Lines of standard input or of a file, with one request each.
+//! Lines from standard input or from a file, with one request each.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -10,8 +10,8 @@ use super::notation::Notation;
 use super::outcome::{KeyError, KeyResult, Outcome};
 use crate::output::report;
 
-/// Calls `take` with every line of standard input, without its end. An invalid request is reported
-/// on standard error with its line number, and the next line is read.
+/// Calls `take` with every line from standard input, without the line end. An invalid request is
+/// reported on standard error with its line number, and the next line is read.
 pub(super) fn each_line(take: impl FnMut(&str) -> KeyResult) -> KeyResult {
     each_line_of(io::stdin().lock(), take)
 }
@@ -31,7 +31,7 @@ pub(super) fn opened(file: &str) -> Result<Box<dyn Read>> {
     Ok(Box::new(opened))
 }
 
-/// Returns the keys of a file, one per line. A key that cannot be read is an error: without it, the
+/// Returns the keys in a file, one per line. A key that cannot be read is an error: without it, the
 /// others would weigh more.
 pub(super) fn keys_in(path: &Path, notation: Notation) -> Result<Vec<Vec<u8>>> {
     let text = std::fs::read_to_string(path)
@@ -65,7 +65,7 @@ fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> KeyResult
     Ok(verdict)
 }
 
-/// Returns a line as text, without its end.
+/// Returns a line as text, without the line end.
 fn text(line: &[u8]) -> Result<&str> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);

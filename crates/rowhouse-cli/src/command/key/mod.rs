@@ -69,7 +69,7 @@ pub(crate) fn run(args: &KeyArgs) -> ExitCode {
     let problem = match answer(args, &mut Escaped::new(io::stdout().lock())) {
         Ok(Outcome::Fine) => return ExitCode::SUCCESS,
         Ok(Outcome::Findings) => return ExitCode::from(FINDINGS),
-        // The reader of the output has closed it.
+        // The output reader has closed the pipe.
         Err(KeyError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             return ExitCode::SUCCESS;
         }

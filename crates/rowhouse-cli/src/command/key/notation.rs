@@ -1,4 +1,4 @@
-//! Notation of keys and values, in text and in JSON.
+//! Key and value notation, in text and in JSON.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! `rowhouse key TEMPLATE plan`: the row ranges of a query.
+//! `rowhouse key TEMPLATE plan`: the row ranges that a query reads.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `rowhouse key TEMPLATE splits`: where the regions of a new table begin.
+//! `rowhouse key TEMPLATE splits`: where a new table's regions begin.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! The distribution of a sample's keys over regions.
+//! How a sample's keys are distributed over regions.
 
 use std::io::{self, Write};
 
@@ -9,18 +9,18 @@ use serde_json::json;
 use super::notation::Notation;
 use crate::counted::counted;
 
-/// Regions, and the number of the sample's keys in each.
+/// Regions, and how many sample keys each has.
 pub(super) struct Distribution {
-    /// The source of the region boundaries.
+    /// Where the region boundaries come from.
     by: &'static str,
-    /// The first key of each, and its number of keys.
+    /// The first key and the key count for each region.
     regions: Vec<(Bytes, usize)>,
     keys: usize,
 }
 
 impl Distribution {
     /// Takes region boundaries from the template, or, if that does not determine how keys are
-    /// distributed, regions with equally many keys of the sample.
+    /// distributed, regions with equally many sample keys.
     pub(super) fn of(schema: &KeySchema, sample: &[Vec<u8>], regions: usize) -> Result<Self> {
         if regions == 0 || sample.is_empty() {
             return Err(Error::invalid(format!(
@@ -45,7 +45,7 @@ impl Distribution {
         Ok(Self { by, regions, keys: keys.len() })
     }
 
-    /// Prints a line for each region: its share of the keys, and its first key.
+    /// Prints a line for each region: the share of keys, and the first key.
     pub(super) fn print(
         &self,
         notation: Notation,
@@ -71,7 +71,7 @@ impl Distribution {
     }
 }
 
-/// Returns keys that divide the sample into parts of equal size, each once: fewer if keys are
+/// Returns keys that divide the sample into equally large parts, each once: fewer if keys are
 /// equal.
 fn quantiles(keys: &[&[u8]], regions: usize) -> Vec<Bytes> {
     let at = |nth: usize| keys[nth * keys.len() / regions];

@@ -1,5 +1,5 @@
-//! `alter`: families, attributes, configuration and coprocessors of a table, the template of its
-//! key, its columns, and its indexes.
+//! `alter`: families, attributes, configuration and coprocessors for a table, the key template, the
+//! columns, and the indexes.
 
 use rowhouse::key::{KeySchema, escape};
 use rowhouse::schema::{
@@ -41,7 +41,7 @@ pub(super) const COMMANDS: &[Command] = &[Command {
     run: Changes(|session, call| boxed(alter(session, call))),
 }];
 
-/// Options of `alter`.
+/// Options for `alter`.
 const ALTER: [OptionText; 48] = join(
     declared::OPTION_TEXTS,
     [
@@ -86,15 +86,15 @@ async fn alter(session: &mut Session, call: Call) -> Result<()> {
     say_done(session, &name).await
 }
 
-/// One change of a table.
+/// One table change.
 enum Alteration {
-    /// Adds a family, or changes the named attributes of an existing one.
+    /// Adds a family, or changes the named attributes in an existing one.
     Family(FamilyDescriptor, Declared),
     DropFamily(Bytes),
     Table(Declared),
-    /// The stored form of the columns.
+    /// The columns in their stored form.
     Columns(String),
-    /// The declarations of indexes, which depend on key and columns.
+    /// Index declarations, which depend on key and columns.
     Indexes(String),
     Coprocessor(String),
     UnsetAttribute(String),
@@ -133,7 +133,7 @@ impl Alteration {
     }
 }
 
-/// Returns the changes of one argument: a family's name, or a hash.
+/// Returns the changes from one argument: a family's name, or a hash.
 fn read(known: &[OptionText], argument: Value) -> Result<Vec<Alteration>> {
     let pairs = match argument {
         Value::Hash(pairs) => pairs,

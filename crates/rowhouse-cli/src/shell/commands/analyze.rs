@@ -1,4 +1,4 @@
-//! The options ANALYZE and SVG: what a read looked at, instead of its rows.
+//! The options ANALYZE and SVG: what a read looked at, instead of the rows.
 
 use rowhouse::query::Analysis;
 
@@ -23,7 +23,7 @@ pub(super) struct Analyze {
 }
 
 impl Analyze {
-    /// Takes the options; `None` if the rows themselves are wanted.
+    /// Takes the options; `None` if the rows themselves are requested.
     pub(super) fn take(options: &mut Options) -> Result<Option<Self>> {
         let svg = options.take_text("SVG")?;
         let as_json = match options.take("ANALYZE") {

@@ -1,4 +1,4 @@
-//! Other answers of `query` than rows: KEYS_ONLY, COUNT and FACETS.
+//! `query` answers other than rows: KEYS_ONLY, COUNT and FACETS.
 
 use rowhouse::key::{KeySchema, escape};
 use rowhouse::query::Query;
@@ -23,12 +23,12 @@ pub(super) enum Answer {
     Rows,
     Keys,
     Count,
-    /// The values of a field.
+    /// A field's values.
     Facets(String),
 }
 
 impl Answer {
-    /// Takes the options that ask for another answer than rows.
+    /// Takes the options that request another answer than rows.
     pub(super) fn take(options: &mut Options) -> Result<Self> {
         let keys = options.take_truth("KEYS_ONLY")?.then_some(Self::Keys);
         let count = options.take_truth("COUNT")?.then_some(Self::Count);
@@ -43,7 +43,7 @@ impl Answer {
         }
     }
 
-    /// The name of its option.
+    /// The option name.
     fn option(&self) -> &'static str {
         match self {
             Self::Rows => "",

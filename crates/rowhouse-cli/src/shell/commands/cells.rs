@@ -1,4 +1,4 @@
-//! The cells of the columns of a read, where one of them is the name of many qualifiers: its family
+//! The cells in the columns that a read names, where one name may mean many qualifiers: the family
 //! is read, which may have other cells too.
 
 use rowhouse::filter::{Comparator, CompareOperator, Comparison, Filter, ListOperator};
@@ -12,11 +12,11 @@ pub(super) struct SelectedCells<'t> {
     parts: Vec<SelectedColumn<'t>>,
 }
 
-/// The cells of one column in a command.
+/// The cells in one column in a command.
 pub(super) enum SelectedColumn<'t> {
     Family(Bytes),
     Column(Bytes, Bytes),
-    /// Those whose qualifiers are values of the column's template.
+    /// The cells whose qualifiers are values that fit the column's template.
     Template(&'t Column),
 }
 
@@ -41,8 +41,8 @@ impl<'t> SelectedCells<'t> {
         })
     }
 
-    /// Adds the filter that leaves these cells to the one of a read, so that a row without them is
-    /// not returned. It also leaves cells that begin as qualifiers of a template do.
+    /// Adds the filter that leaves these cells to the read's filter, so that a row without them is
+    /// not returned. It also leaves cells that begin as a template's qualifiers do.
     pub(super) fn narrow(&self, filter: &mut Option<Box<Filter>>) {
         let Some(schema) = self.schema else { return };
         let parts = self.parts.iter().map(|part| all(filters_of(part, schema)));

@@ -1,7 +1,7 @@
 //! The column in a command: `family:qualifier`, or the name that the table declares for it.
 //!
 //! A name has no `:`. In HBase's shell a text without `:` is a family. It is one here too if the
-//! table has a family of that name.
+//! table has a family with that name.
 
 use rowhouse::key::escape;
 use rowhouse::schema::{Column, ColumnSchema};
@@ -39,15 +39,15 @@ pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
 
 /// A required column, as given by the user.
 pub(super) enum WrittenColumn {
-    /// `'family:qualifier'`, or the name of a declared column.
+    /// `'family:qualifier'`, or a declared column's name.
     Text(Bytes),
-    /// `{price => {at => '2022-12-24'}}`: the name of a column with many qualifiers, and the fields
-    /// of one.
+    /// `{price => {at => '2022-12-24'}}`: the name for a column with many qualifiers, and the
+    /// fields for one qualifier.
     Fields(String, Hash),
 }
 
 impl WrittenColumn {
-    /// Takes the third argument of a call. Reports the errors that do not depend on the table.
+    /// Takes a call's third argument. Reports the errors that do not depend on the table.
     pub(super) fn of(call: &Call) -> Result<Self> {
         if let Some(Value::Hash(pairs)) = call.arguments.get(2)
             && let [(name, Value::Hash(fields))] = &pairs[..]
@@ -63,7 +63,7 @@ impl WrittenColumn {
         Ok(Self::Text(text))
     }
 
-    /// Returns the family and qualifier of the column; a family alone may mean all of it, or the
+    /// Returns the column's family and qualifier; a family alone may mean the whole family, or the
     /// empty qualifier.
     pub(super) async fn place_or_family(
         &self,
@@ -79,7 +79,7 @@ impl WrittenColumn {
         }
     }
 
-    /// Returns the family and qualifier of the column.
+    /// Returns the column's family and qualifier.
     pub(super) async fn place(&self, session: &Session, table: &Table) -> Result<(Bytes, Bytes)> {
         match (self.place_or_family(session, table).await?, self) {
             ((family, Some(qualifier)), _) => Ok((family, qualifier)),
@@ -112,7 +112,7 @@ impl WrittenColumn {
         self.place(session, table).await
     }
 
-    /// Returns the family, qualifier and value of a cell to put. The value of a declared column is
+    /// Returns the family, qualifier and value for a cell to put. A declared column's value is
     /// encoded by the column's type; a hint about it is added to `hints`.
     pub(super) async fn cell(
         &self,
@@ -145,7 +145,7 @@ impl WrittenColumn {
     }
 }
 
-/// Returns the declared column of this name, and the qualifier that has these fields.
+/// Returns the declared column with this name, and the qualifier that has these fields.
 fn by_fields<'t>(table: &'t Table, name: &str, fields: &Hash) -> Result<(&'t Column, Bytes)> {
     let declared = table.column_schema().map(ColumnSchema::columns).unwrap_or_default();
     let column = declared.iter().find(|column| column.name() == name);
@@ -162,7 +162,7 @@ fn by_fields<'t>(table: &'t Table, name: &str, fields: &Hash) -> Result<(&'t Col
     }
 }
 
-/// Returns the declared column that a text names, unless it is also the name of a family.
+/// Returns the declared column that a text names, unless a family has this name too.
 async fn named<'t>(session: &Session, table: &'t Table, text: &[u8]) -> Result<Option<&'t Column>> {
     let declared = table.column_schema().map(ColumnSchema::columns).unwrap_or_default();
     let Some(column) = declared.iter().find(|column| column.name().as_bytes() == text) else {
@@ -173,7 +173,7 @@ async fn named<'t>(session: &Session, table: &'t Table, text: &[u8]) -> Result<O
     Ok((!is_family).then_some(column))
 }
 
-/// Returns the family and qualifier of a column given as `family:qualifier` or by its declared
+/// Returns the family and qualifier for a column given as `family:qualifier` or by the declared
 /// name; only the family if the declared column has many qualifiers.
 async fn place(session: &Session, table: &Table, text: &Bytes) -> Result<ColumnName> {
     match named(session, table, text).await? {
@@ -195,7 +195,7 @@ async fn one_place(session: &Session, table: &Table, text: &Bytes) -> Result<Col
     place(session, table, text).await
 }
 
-/// Parses a value in the notation of the column's type; one that is not UTF-8 is taken as bytes.
+/// Parses a value in the notation for the column's type; one that is not UTF-8 is taken as bytes.
 fn typed(column: &Column, value: &[u8]) -> rowhouse::Result<FieldValue> {
     match std::str::from_utf8(value) {
         Ok(text) => column.parse_value(text),
@@ -213,15 +213,15 @@ fn many<T>(column: &Column) -> Result<T> {
     ))
 }
 
-/// The columns of a read, as given by the user, and their converters.
+/// The columns that a read names, as given by the user, and their converters.
 pub(super) struct WrittenColumns {
     texts: Vec<Bytes>,
     converters: Converters,
 }
 
 impl WrittenColumns {
-    /// Takes the columns of COLUMN, of COLUMNS and of the arguments outside the hash, and the
-    /// converter of FORMATTER.
+    /// Takes the columns from COLUMN, from COLUMNS and from the arguments outside the hash, and the
+    /// converter from FORMATTER.
     pub(super) fn take(options: &mut Options, outside: Vec<Value>) -> Result<Self> {
         let listed = [options.take_list("COLUMN"), options.take_list("COLUMNS"), outside];
         let mut converters = Converters::take(options)?;
@@ -237,12 +237,12 @@ impl WrittenColumns {
         Ok(Self { texts, converters })
     }
 
-    /// Returns the converters of the values.
+    /// Returns the value converters.
     pub(super) fn converters(&self) -> &Converters {
         &self.converters
     }
 
-    /// Returns the selected columns of a table.
+    /// Returns a table's selected columns.
     pub(super) async fn of(&self, session: &Session, table: &Table) -> Result<Columns> {
         let mut columns = Columns::all();
         let mut templates = Vec::new();
@@ -255,14 +255,14 @@ impl WrittenColumns {
                 },
             }
         }
-        // A column that follows its family selects less, and templates need the family.
+        // A column that follows the family selects less, and templates need the family.
         for family in templates {
             columns.add_family(Bytes::copy_from_slice(family));
         }
         Ok(columns)
     }
 
-    /// Returns the cells of the selected columns.
+    /// Returns the cells in the selected columns.
     pub(super) async fn cells<'t>(
         &self,
         session: &Session,

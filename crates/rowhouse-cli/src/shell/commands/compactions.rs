@@ -1,4 +1,4 @@
-//! Flushes and compactions of tables.
+//! Table flushes and compactions.
 
 use rowhouse::admin::CompactionKind;
 
@@ -61,14 +61,14 @@ async fn flush(session: &mut Session, call: Call) -> Result<()> {
     }
 }
 
-/// Requests a compaction of a table's files, and does not wait for it.
+/// Requests that a table's files are compacted, and does not wait for it.
 async fn compact(session: &mut Session, call: Call, kind: CompactionKind) -> Result<()> {
     call.no_more_than(2)?;
     let family = call.text_if_given(1)?;
     Ok(session.database.admin().compact(&call.table()?, family.as_deref(), kind).await?)
 }
 
-/// Prints which compactions of a table's files run or wait.
+/// Prints which compactions for a table's files run or wait.
 async fn compaction_state(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let state = session.database.admin().compaction_state(&call.table()?).await?;

@@ -1,5 +1,5 @@
-//! Converters of values for output: given by `cf:title:toInt`, as in HBase's shell, or for all
-//! columns with FORMATTER.
+//! Value converters for output: given by `cf:title:toInt`, as in HBase's shell, or for all columns
+//! with FORMATTER.
 
 use rowhouse::Bytes;
 use rowhouse::cell::KeyValue;
@@ -20,7 +20,7 @@ pub(super) const MAXLENGTH: OptionText =
 /// HBase's class that contains the converters.
 const BYTES: &str = "org.apache.hadoop.hbase.util.Bytes";
 
-/// A method of HBase's `Bytes` that converts bytes for output.
+/// A method from HBase's `Bytes` that converts bytes for output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Converter {
     Boolean,
@@ -60,7 +60,7 @@ impl Converter {
     }
 
     /// Splits `title:toInt`, or `title:c(CLASS).toInt`, after a family. Text that does not look
-    /// like a converter is part of the qualifier.
+    /// like a converter belongs to the qualifier.
     pub(super) fn split(qualifier: &Bytes) -> Result<(Bytes, Option<Self>)> {
         let Some(at) = qualifier.iter().rposition(|&byte| byte == b':') else {
             return Ok((qualifier.clone(), None));
@@ -107,18 +107,17 @@ impl Converter {
     }
 }
 
-/// The converters of columns.
+/// Column converters.
 #[derive(Debug, Default)]
 pub(super) struct Converters {
     columns: Vec<(Bytes, Bytes, Converter)>,
     others: Option<Converter>,
-    /// The maximum number of characters shown of a cell.
+    /// How many characters are shown for a cell at most.
     len_max: Option<u32>,
 }
 
 impl Converters {
-    /// Takes FORMATTER, for the columns that have none of their own, FORMATTER_CLASS, and
-    /// MAXLENGTH.
+    /// Takes FORMATTER, for the columns that have no separate one, FORMATTER_CLASS, and MAXLENGTH.
     pub(super) fn take(options: &mut Options) -> Result<Self> {
         if let Some(class) = options.take_text("FORMATTER_CLASS")?.filter(|class| class != BYTES) {
             return said(format!("FORMATTER_CLASS is {BYTES}, others are not supported: {class}"));
@@ -133,12 +132,12 @@ impl Converters {
         self.columns.push((family, qualifier, converter));
     }
 
-    /// Returns the maximum number of characters shown of a cell, if limited.
+    /// Returns how many characters are shown for a cell at most, if limited.
     pub(super) fn len_max(&self) -> Option<u32> {
         self.len_max
     }
 
-    /// Returns the formatted value of a cell.
+    /// Returns a cell's formatted value.
     pub(super) fn value(&self, cell: KeyValue<'_>) -> String {
         let own = self.columns.iter().find(|(family, qualifier, _)| {
             family == cell.family() && qualifier == cell.qualifier()

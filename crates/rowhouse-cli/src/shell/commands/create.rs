@@ -33,7 +33,7 @@ pub(super) const COMMANDS: &[Command] = &[Command {
     run: Changes(|session, call| boxed(create(session, call))),
 }];
 
-/// Options of `create`.
+/// Options for `create`.
 const CREATE: [OptionText; 47] = join(
     declared::OPTION_TEXTS,
     [
@@ -47,7 +47,7 @@ const CREATE: [OptionText; 47] = join(
     ],
 );
 
-/// Creates a table. Advice on its template is printed, and does not prevent this.
+/// Creates a table. Advice on the template is printed, and does not prevent this.
 async fn create(session: &mut Session, call: Call) -> Result<CommandOutput> {
     let (name, known) = (call.table()?, call.command.options);
     let mut spec = TableSpec::new(&name);

@@ -131,7 +131,7 @@ fn say_hints(session: &mut Session, hints: &[String]) -> Result<()> {
     hints.iter().try_for_each(|hint| session.say(format_args!("HINT: {hint}")))
 }
 
-/// Writes a row of several columns unless it exists.
+/// Writes a row with several columns unless it exists.
 async fn insert(session: &mut Session, call: Call) -> Result<()> {
     let table = call.table()?;
     let row = RowArgument::of(&call, 1)?;
@@ -162,7 +162,7 @@ async fn insert(session: &mut Session, call: Call) -> Result<()> {
     say_hints(session, &hints)
 }
 
-/// Takes the option TTL, the only one of the command.
+/// Takes the option TTL, the only one for the command.
 fn ttl(call: &mut Call) -> Result<Option<i64>> {
     let mut options = call.take_options()?;
     let ttl = options.take_count("TTL")?.map(i64::from);
@@ -229,7 +229,7 @@ async fn delete(session: &mut Session, mut call: Call) -> Result<()> {
 
 async fn delete_all(session: &mut Session, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
-    // A hash in place of the row has options or the fields of a row.
+    // A hash where the row is expected has options or the row's fields.
     let prefix = match &call.arguments[1] {
         Value::Hash(pairs) if pairs.iter().any(|(name, _)| call.command.has_option(name)) => {
             Some(Options::new(call.command.options, "deleteall", pairs.clone())?)
@@ -272,7 +272,7 @@ async fn delete_all(session: &mut Session, mut call: Call) -> Result<()> {
     }
 }
 
-/// The cells of each row that `deleteall` deletes.
+/// The cells in each row that `deleteall` deletes.
 struct DeleteSelection {
     column: Option<(Bytes, Option<Bytes>)>,
     at: Timestamp,

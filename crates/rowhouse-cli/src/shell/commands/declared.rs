@@ -1,4 +1,4 @@
-//! Declarations of a family or a table in a hash of `create` or `alter`.
+//! Family or table declarations in a hash for `create` or `alter`.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::shell::describe::{parse_size, parse_ttl};
 use crate::shell::failure::{Result, said};
 use crate::shell::options::{OptionText, Options};
 
-/// Options of `create` and `alter` for families and tables.
+/// Options for `create` and `alter` for families and tables.
 pub(super) const OPTION_TEXTS: [OptionText; 43] = [
     ("NAME", "a family's name; the other pairs of its hash are the family's attributes"),
     ("VERSIONS", "of a family: versions of a cell to keep"),
@@ -56,7 +56,7 @@ pub(super) const OPTION_TEXTS: [OptionText; 43] = [
     ("SPLIT_ENABLED", "of the table: false: its regions are not split"),
 ];
 
-/// Attributes of a family that are passed on unchanged.
+/// Family attributes that are passed on unchanged.
 const FAMILY_ATTRIBUTES: [&str; 22] = [
     "BLOCKCACHE",
     "BLOOMFILTER",
@@ -82,10 +82,10 @@ const FAMILY_ATTRIBUTES: [&str; 22] = [
     "STORAGE_POLICY",
 ];
 
-/// Attributes of a family that are parsed.
+/// Family attributes that are parsed.
 const FAMILY_READ: [&str; 5] = ["BLOCKSIZE", "IS_MOB", "MOB_THRESHOLD", "TTL", "VERSIONS"];
 
-/// Attributes of a table that are passed on unchanged.
+/// Table attributes that are passed on unchanged.
 const TABLE_ATTRIBUTES: [&str; 8] = [
     "COMPACTION_ENABLED",
     "DURABILITY",
@@ -97,10 +97,10 @@ const TABLE_ATTRIBUTES: [&str; 8] = [
     "SPLIT_ENABLED",
 ];
 
-/// Attributes of a table that are sizes in bytes.
+/// Table attributes that are sizes in bytes.
 const TABLE_SIZES: [&str; 2] = ["MAX_FILESIZE", "MEMSTORE_FLUSHSIZE"];
 
-/// Valid default durabilities of a table.
+/// Valid default durabilities for a table.
 const DURABILITIES: [&str; 5] = ["ASYNC_WAL", "FSYNC_WAL", "SKIP_WAL", "SYNC_WAL", "USE_DEFAULT"];
 
 /// Values to set; those without one are removed.
@@ -111,7 +111,7 @@ pub(super) struct Declared {
 }
 
 impl Declared {
-    /// Takes the options of a family.
+    /// Takes the options for a family.
     pub(super) fn of_family(options: &mut Options) -> Result<Self> {
         let mut declared = Self::default();
         if let Some(versions) = options.take_text("VERSIONS")? {
@@ -140,7 +140,7 @@ impl Declared {
         Ok(declared)
     }
 
-    /// Takes the options of a table.
+    /// Takes the options for a table.
     pub(super) fn of_table(options: &mut Options) -> Result<Self> {
         let mut declared = Self::default();
         for name in TABLE_ATTRIBUTES {
@@ -221,7 +221,7 @@ pub(super) fn take_size(options: &mut Options, name: &str) -> Result<Option<i64>
     }
 }
 
-/// Attributes whose values are names of an enumeration.
+/// Attributes whose values are names in an enumeration.
 const WORDS: [&str; 10] = [
     "BLOOMFILTER",
     "COMPRESSION",
@@ -235,7 +235,7 @@ const WORDS: [&str; 10] = [
     "STORAGE_POLICY",
 ];
 
-/// Converts names of enumerations to upper case: HBase's shell accepts any case.
+/// Converts enumeration names to upper case: HBase's shell accepts any case.
 fn in_hbases_case(name: &str, value: String) -> String {
     match WORDS.contains(&name) {
         true => value.to_uppercase(),

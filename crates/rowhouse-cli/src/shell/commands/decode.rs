@@ -1,7 +1,7 @@
 //! Keys by their fields and cells by their names, beside the bytes that HBase's shell shows.
 //!
-//! The lines of HBase's output are unchanged. The fields of a key are on a line of their own before
-//! them, after ` # `, and the name and value of a declared column before its cell, after ` #   `.
+//! The lines in HBase's output are unchanged. The key fields are on a separate line before
+//! them, after ` # `, and a declared column's name and value before the cell, after ` #   `.
 
 use rowhouse::Table;
 use rowhouse::cell::KeyValue;
@@ -57,7 +57,7 @@ pub(super) fn declared<'t>(
 }
 
 impl<'t> Declared<'t> {
-    /// Shows only these cells of rows.
+    /// Shows only these row cells.
     pub(super) fn only(self, cells: &'t SelectedCells<'t>) -> Self {
         Self { cells: Some(cells), ..self }
     }
@@ -67,18 +67,18 @@ impl<'t> Declared<'t> {
         self.cells.is_none_or(|cells| cells.show(cell.family(), cell.qualifier()))
     }
 
-    /// Returns the formatted value of a cell.
+    /// Returns a cell's formatted value.
     pub(super) fn value(self, cell: KeyValue<'_>) -> String {
         self.converters.value(cell)
     }
 
-    /// Returns the maximum number of characters shown of a cell, if limited.
+    /// Returns how many characters are shown for a cell at most, if limited.
     pub(super) fn len_max(self) -> Option<u32> {
         self.converters.len_max()
     }
 
-    /// Returns name and value of a cell, or the reason why it does not fit its column; `None` for
-    /// an undeclared column.
+    /// Returns a cell's name and value, or the reason why it does not fit the column; `None` for an
+    /// undeclared column.
     pub(super) fn cell(self, cell: KeyValue<'_>) -> Option<String> {
         match self.columns?.decode(cell.family(), cell.qualifier(), cell.value()) {
             Ok(named) => Some(escape_line(&named.to_string())),
@@ -88,7 +88,7 @@ impl<'t> Declared<'t> {
     }
 }
 
-/// Returns the fields of a key, or the reason why it does not fit the template.
+/// Returns the key fields, or the reason why the key does not fit the template.
 pub(super) fn fields(schema: &KeySchema, key: &[u8]) -> String {
     match schema.decode(key) {
         Ok(values) => escape_line(&values.to_string()),

@@ -78,7 +78,7 @@ async fn verify(session: &mut Session, mut call: Call) -> Result<()> {
     Ok(())
 }
 
-/// Compares a table that programs keep with the index that it stands for.
+/// Compares a table that programs maintain with the index that it stands for.
 async fn compare(session: &mut Session, table: &str, index: &str, by_hand: &str) -> Result<()> {
     if !session.database.table_exists(by_hand).await? {
         return said(format!("Unknown table {by_hand}!"));
@@ -115,8 +115,8 @@ async fn repair(session: &mut Session, call: Call) -> Result<()> {
     Ok(())
 }
 
-/// Promotes an index, and prints what became of the keys. An index that holds the old key is
-/// promoted only with BACK: a command that is repeated does not swap back.
+/// Promotes an index, and prints how the keys changed. An index that holds the old key is promoted
+/// only with BACK: a command that is repeated does not swap back.
 async fn promote(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(2)?;

@@ -1,5 +1,5 @@
-//! The commands of the shell. A file for each topic declares its commands beside the functions that
-//! run them; dispatch, help and completion read them from here.
+//! The shell commands. A file for each topic declares its commands beside the functions that run
+//! them; dispatch, help and completion read them from here.
 
 mod advise;
 mod alter;
@@ -35,7 +35,7 @@ use std::sync::LazyLock;
 
 use super::command::Command;
 
-/// The commands of each topic.
+/// The commands by topic.
 const TOPICS: &[&[Command]] = &[
     advise::COMMANDS,
     alter::COMMANDS,
@@ -63,12 +63,12 @@ pub(crate) static COMMANDS: LazyLock<Vec<&Command>> = LazyLock::new(|| {
     commands
 });
 
-/// Returns the command of that name.
+/// Returns the command with that name.
 pub(crate) fn find(name: &str) -> Option<&'static Command> {
     COMMANDS.iter().copied().find(|command| command.names.contains(&name))
 }
 
-/// Returns the names of all commands, with their aliases.
+/// Returns all command names, with their aliases.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().flat_map(|command| command.names).copied()
 }

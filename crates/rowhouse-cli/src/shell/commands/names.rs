@@ -1,4 +1,4 @@
-//! Names that match a pattern, and lists of names.
+//! Names that match a pattern, and name lists.
 
 use regex::Regex;
 use rowhouse::schema::TableName;

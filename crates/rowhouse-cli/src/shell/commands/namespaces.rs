@@ -95,7 +95,7 @@ async fn create(session: &mut Session, mut call: Call) -> Result<()> {
     Ok(session.database.admin().create_namespace(namespace).await?)
 }
 
-/// Sets and removes values of the configuration, atomically.
+/// Sets and removes configuration values, atomically.
 async fn alter(session: &mut Session, call: Call) -> Result<()> {
     let mut namespace = find(session, &call.text(0)?).await?;
     for argument in call.arguments.iter().skip(1) {
@@ -163,7 +163,7 @@ async fn tables(session: &mut Session, call: Call) -> Result<Vec<String>> {
     let wanted = call.text(0)?;
     let namespaces = session.database.admin().namespaces().await?;
     if !namespaces.iter().any(|namespace| namespace.name() == wanted) {
-        // HBase's shell prints the heading before it asks.
+        // HBase's shell prints the heading before the confirmation request.
         session.say("TABLE")?;
         return said(format!("Unknown namespace {wanted}!"));
     }

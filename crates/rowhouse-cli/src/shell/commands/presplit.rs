@@ -1,5 +1,5 @@
-//! Region boundaries of a new table: by rows, by the lines of a file, or by a number and one of
-//! HBase's split algorithms.
+//! Region boundaries for a new table: by rows, by the lines in a file, or by a number and a split
+//! algorithm from HBase.
 
 use rowhouse::Bytes;
 use rowhouse::key::unescape;
@@ -9,10 +9,10 @@ use crate::shell::failure::{Failure, Result, said};
 use crate::shell::grammar::Value;
 use crate::shell::options::Options;
 
-/// The maximum number of regions created by number.
+/// The most regions created by number.
 const REGIONS_MAX: i64 = 100_000;
 
-/// Takes SPLITS, SPLITS_FILE, or NUMREGIONS with SPLITALGO: the first rows of all regions but the
+/// Takes SPLITS, SPLITS_FILE, or NUMREGIONS with SPLITALGO: the first row for each region but the
 /// first.
 pub(super) fn take(options: &mut Options) -> Result<Vec<Bytes>> {
     let file = options.take_text("SPLITS_FILE")?;
@@ -64,7 +64,7 @@ enum Algorithm {
 impl Algorithm {
     const ALL: [Self; 3] = [Self::HexString, Self::DecimalString, Self::Uniform];
 
-    /// Returns HBase's name of it.
+    /// Returns the name in HBase.
     fn name(self) -> &'static str {
         match self {
             Self::HexString => "HexStringSplit",
@@ -73,15 +73,15 @@ impl Algorithm {
         }
     }
 
-    /// Returns the one of that name, or of that Java class.
+    /// Returns the one with that name, or with that Java class.
     fn from_name(name: &str) -> Option<Self> {
         let prefix = "org.apache.hadoop.hbase.util.RegionSplitter$";
         let name = name.strip_prefix(prefix).unwrap_or(name);
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 
-    /// Returns the first rows of `regions` regions but the first; `regions` is 2 or more. Each has
-    /// the same number of keys, and the last one also the remainder.
+    /// Returns the first row for each of `regions` regions but the first; `regions` is 2 or more.
+    /// Each has equally many keys, and the last one also the remainder.
     fn splits(self, regions: u64) -> Vec<Bytes> {
         let starts = |keys: u128| {
             let step = (keys / u128::from(regions)) as u64;
@@ -115,7 +115,7 @@ fn of_value(value: &Value) -> Result<Bytes> {
     }
 }
 
-/// Parses a split row: HBase reads `\xHH` in either kind of quotes.
+/// Parses a split row: HBase reads `\xHH` in both kinds of quotes.
 fn of_text(text: &str) -> Result<Bytes> {
     match unescape(text) {
         Ok(bytes) => Ok(bytes.into()),

@@ -1,5 +1,5 @@
-//! `query`: rows by the fields of their keys, by declared columns and by words; and `explain`: how
-//! a query is answered.
+//! `query`: rows by their key fields, by declared columns and by words; and `explain`: how a query
+//! is answered.
 
 use rowhouse::Table;
 use rowhouse::query::{Page, Predicate, QueryRows, Statistics};
@@ -89,7 +89,7 @@ const MISFITS: OptionText =
 const OFFSET: OptionText = ("OFFSET", "rows to skip first; they are still read");
 const PAGE: OptionText = ("PAGE", "the token printed below a page; returns the next page");
 
-/// The heading of rows.
+/// The heading for rows.
 const HEADING: &str = "ROW  COLUMN+CELL";
 
 async fn query(session: &mut Session, mut call: Call) -> Result<()> {

@@ -1,5 +1,5 @@
-//! The parts of a query that `query` and `explain` share: options, the check before it is read, and
-//! the lines after its rows.
+//! The query parts that `query` and `explain` share: options, the check before a query is read, and
+//! the lines after the rows.
 
 use jiff::fmt::temporal::DateTimeParser;
 use rowhouse::ErrorKind;
@@ -16,7 +16,7 @@ pub(super) const USING: OptionText =
 pub(super) const TZ: OptionText =
     ("TZ", "the zone of times that name none, '+08:00' or 'Asia/Shanghai'; UTC by default");
 
-/// Takes the zone of times that name none.
+/// Takes the zone for times that name none.
 pub(super) fn zone(options: &mut Options) -> Result<TimeZone> {
     let Some(text) = options.take_text("TZ")? else { return Ok(TimeZone::UTC) };
     DateTimeParser::new().parse_time_zone(&text).or_else(|_| {
@@ -26,7 +26,7 @@ pub(super) fn zone(options: &mut Options) -> Result<TimeZone> {
     })
 }
 
-/// Checks a query before it is read: mistakes do not come from a server. Returns the plan of a
+/// Checks a query before it is read: mistakes do not come from a server. Returns the plan for a
 /// search.
 pub(super) async fn check(query: &Query<'_>, asked: &str) -> Result<Option<SearchPlan>> {
     if has_matches(asked) {
@@ -72,7 +72,7 @@ pub(super) fn mistake<T>(result: rowhouse::Result<T>) -> Result<T> {
     }
 }
 
-/// Returns the result of a query; of a search, its mistakes are those of the command.
+/// Returns a query result; mistakes in a search are reported as mistakes in the command.
 pub(super) fn searched<T>(asked: &str, result: rowhouse::Result<T>) -> Result<T> {
     if has_matches(asked) { mistake(result) } else { Ok(result?) }
 }

@@ -138,7 +138,7 @@ async fn get(session: &mut Session, mut call: Call) -> Result<()> {
     if analyze.is_some() {
         return Ok(());
     }
-    // Of rows that differ only in their salts, the one that was written last comes first.
+    // Among rows that differ only in their salts, the one that was written last comes first.
     found.sort_by_key(|row| Reverse(row.cells().map(KeyValue::timestamp).max()));
     for row in &found {
         if let Some(schema) = declared.key {
@@ -155,7 +155,7 @@ async fn get(session: &mut Session, mut call: Call) -> Result<()> {
     session.say(format_args!("{} row(s)", found.len()))
 }
 
-/// Prints the reasons for the output of `get` for a column.
+/// Prints the reasons for what `get` prints for a column.
 async fn explain_cell(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
@@ -197,7 +197,7 @@ async fn get_counter(session: &mut Session, call: Call) -> Result<()> {
     }
 }
 
-/// Takes the filter of a read, in HBase's language.
+/// Takes a read's filter, in HBase's language.
 pub(super) fn filter(options: &mut Options) -> Result<Option<Box<Filter>>> {
     match options.take_text("FILTER")? {
         None => Ok(None),
@@ -208,7 +208,7 @@ pub(super) fn filter(options: &mut Options) -> Result<Option<Box<Filter>>> {
     }
 }
 
-/// Takes the timestamps of a read: TIMESTAMP or TIMERANGE.
+/// Takes a read's timestamps: TIMESTAMP or TIMERANGE.
 pub(super) fn time_range(options: &mut Options) -> Result<TimeRange> {
     let at = options.take_integer("TIMESTAMP")?;
     let range = options.take("TIMERANGE");

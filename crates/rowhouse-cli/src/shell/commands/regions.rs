@@ -1,4 +1,4 @@
-//! Commands about the regions of a table.
+//! Commands about table regions.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -165,7 +165,7 @@ async fn splits(session: &mut Session, mut call: Call) -> Result<Vec<String>> {
     Ok(splits.iter().map(|split| escape(split)).collect())
 }
 
-/// Prints the name, start and end of every region, and of a cluster the server, size and requests.
+/// Prints the name, start and end of every region, and on a cluster the server, size and requests.
 async fn list(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(2)?;
@@ -226,7 +226,7 @@ async fn list(session: &mut Session, mut call: Call) -> Result<()> {
     session.say(format_args!(" {} rows", regions.len()))
 }
 
-/// Returns the regions of a table, or those on a server.
+/// Returns a table's regions, or only the regions on a server.
 async fn regions_on(table: &Table, server: Option<&str>) -> Result<Vec<RegionInfo>> {
     let Some(server) = server else { return Ok(table.regions().await?) };
     let mut served = Vec::new();
@@ -240,8 +240,8 @@ async fn regions_on(table: &Table, server: Option<&str>) -> Result<Vec<RegionInf
     Ok(served)
 }
 
-/// Returns whether a server's name, `HOST,PORT,START CODE`, begins with `wanted`, which may contain
-/// another name or address of its host.
+/// Returns true if a server's name, `HOST,PORT,START CODE`, begins with `wanted`, which may contain
+/// another name or address for the host.
 async fn is_named(server: &ServerName, wanted: &str) -> bool {
     if server.to_string().starts_with(wanted) {
         return true;
@@ -254,13 +254,13 @@ async fn is_named(server: &ServerName, wanted: &str) -> bool {
     self::addresses(host).await.iter().any(|address| addresses.contains(address))
 }
 
-/// Returns the addresses of a host; none when it is unknown.
+/// Returns a host's addresses; none when it is unknown.
 async fn addresses(host: &str) -> Vec<IpAddr> {
     let found = tokio::net::lookup_host((host, 0)).await;
     found.into_iter().flatten().map(|address| address.ip()).collect()
 }
 
-/// Prints the region that has a row, and its server: for each key that the given fields may mean.
+/// Prints the region that has a row, and the server: for each key that the given fields may mean.
 async fn locate(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(2)?;
     let row = RowArgument::of(&call, 1)?;
@@ -283,7 +283,7 @@ async fn locate(session: &mut Session, call: Call) -> Result<()> {
     session.say(format_args!("{} row(s)", found.len()))
 }
 
-/// Splits a region, or each of a table.
+/// Splits a region, or each region in a table.
 async fn split(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(2)?;
     let named = call.text(0)?;
@@ -387,10 +387,10 @@ pub(super) async fn find(session: &Session, named: &str) -> Result<RegionInfo> {
     said(format!("no such table or region, as list_regions names them: {named}"))
 }
 
-/// The minimum width of the column for a key, as in HBase's shell.
+/// The minimum width for the key column, as in HBase's shell.
 const KEY_WIDTH_MIN: usize = 10;
 
-/// Returns the full name of a region, its first row and its end.
+/// Returns a region's full name, the first row and the end.
 fn texts(region: &RegionInfo) -> [String; 3] {
     let name = escape(&region.name().full);
     [name, escape(&region.range.start), escape(&region.range.stop)]
@@ -405,7 +405,7 @@ fn line(cells: &[String], widths: &[usize]) -> String {
     cells.collect()
 }
 
-/// Returns the fields of a key that a region boundary determines.
+/// Returns the key fields that a region boundary determines.
 fn bound(schema: &KeySchema, key: &[u8]) -> String {
     escape_controls(&schema.read_prefix(key).to_string())
 }

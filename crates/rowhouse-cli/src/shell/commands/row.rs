@@ -1,4 +1,4 @@
-//! The row in a command: its key, or the fields of its key.
+//! The row in a command: the key, or the key fields.
 
 use rowhouse::key::{Field, KeySchema, TimeZone};
 use rowhouse::query::Predicate;
@@ -27,7 +27,7 @@ impl RowArgument {
     /// Returns the row in the argument at `at`.
     pub(super) fn of(call: &Call, at: usize) -> Result<Self> {
         match call.arguments.get(at) {
-            // Options in place of a row are not fields.
+            // Options where a row is expected are not fields.
             Some(Value::Hash(pairs))
                 if pairs.iter().all(|(name, _)| call.command.has_option(name)) =>
             {
@@ -46,7 +46,7 @@ impl RowArgument {
         }
     }
 
-    /// Returns the only key of the row. A salt has to be given.
+    /// Returns the row's only key. A salt has to be given.
     pub(super) fn key(&self, table: &Table) -> Result<Bytes> {
         match self {
             Self::Key(key) => Ok(key.clone()),
@@ -64,7 +64,7 @@ impl RowArgument {
         values.iter().filter_map(hint).collect()
     }
 
-    /// Returns the key of a row to insert. A salt has to be given: the same values may be in
+    /// Returns the key for a row to insert. A salt has to be given: the same values may be in
     /// another row.
     pub(super) fn inserted_key(&self, table: &Table) -> Result<Bytes> {
         match self {
@@ -82,7 +82,7 @@ impl RowArgument {
         }
     }
 
-    /// Returns the key of a row to write. A salt that is not given is drawn at random.
+    /// Returns the key for a row to write. A salt that is not given is drawn at random.
     pub(super) fn new_key(&self, table: &Table) -> Result<Bytes> {
         match self {
             Self::Key(key) => Ok(key.clone()),
@@ -93,10 +93,10 @@ impl RowArgument {
     }
 }
 
-/// A bound of a range of rows, as given by the user.
+/// A row range bound, as given by the user.
 pub(super) enum Bound {
     Key(Bytes),
-    /// The first fields of a key.
+    /// A key's first fields.
     Fields(Hash),
 }
 
@@ -133,7 +133,7 @@ impl Bound {
     }
 }
 
-/// Returns the rows that have these values of the first fields of a key.
+/// Returns the rows that have these values in the first key fields.
 fn rows_of(schema: &KeySchema, pairs: &Hash) -> ModelResult<RowRange> {
     let values = values(schema, pairs)?;
     let leading = schema.fields().iter().take(values.len()).map(Field::name);
@@ -165,7 +165,7 @@ fn made<T>(table: &Table, make: impl FnOnce(&KeySchema) -> ModelResult<T>) -> Re
     made.map_err(|error| Failure::Usage(error.message().to_owned()))
 }
 
-/// Returns the values of fields. Texts are parsed in the notation of each field's type.
+/// Returns field values. Texts are parsed in the notation of each field's type.
 pub(super) fn values(schema: &KeySchema, pairs: &Hash) -> ModelResult<Vec<(String, FieldValue)>> {
     let value = |(name, given): &(String, Value)| {
         let text = match given {

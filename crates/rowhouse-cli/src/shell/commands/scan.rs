@@ -86,7 +86,7 @@ pub(super) const COMMANDS: &[Command] = &[
     },
 ];
 
-/// Options of `count`.
+/// Options for `count`.
 const COUNT: [OptionText; 11] = [
     ("INTERVAL", "rows between two reports of the count; 1000 by default"),
     CACHE,
@@ -101,7 +101,7 @@ const COUNT: [OptionText; 11] = [
     DECODE,
 ];
 
-/// Options of `count_cells`.
+/// Options for `count_cells`.
 const COUNT_CELLS: [OptionText; 13] = join(COUNT, [VERSIONS, RAW]);
 
 const STARTROW: OptionText =
@@ -114,7 +114,7 @@ const CACHE: OptionText = ("CACHE", "rows to fetch per call");
 const CACHE_BLOCKS: OptionText =
     ("CACHE_BLOCKS", "whether the read caches data blocks; true by default");
 
-/// The default number of rows between two progress lines of a count.
+/// How many rows a count reads between two progress lines by default.
 const INTERVAL: u32 = 1000;
 
 async fn scan(session: &mut Session, mut call: Call) -> Result<()> {
@@ -157,14 +157,14 @@ async fn scan(session: &mut Session, mut call: Call) -> Result<()> {
     hint.map_or(Ok(()), |hint| session.say(hint))
 }
 
-/// Prints a row's cells, after the fields of its key if there is a template, each after its name if
+/// Prints a row's cells, after the key fields if there is a template, each after the cell name if
 /// that is declared.
 pub(super) fn say_row(session: &mut Session, declared: Declared<'_>, row: &Row) -> Result<()> {
     say_key(session, declared, row.key())?;
     say_cells(session, declared, row, |_, _| true)
 }
 
-/// Prints the fields of a key, if there is a template.
+/// Prints the key fields, if there is a template.
 pub(super) fn say_key(session: &mut Session, declared: Declared<'_>, key: &[u8]) -> Result<()> {
     match declared.key {
         Some(schema) => session.say(format_args!(" # {}", decode::fields(schema, key))),
@@ -172,7 +172,7 @@ pub(super) fn say_key(session: &mut Session, declared: Declared<'_>, key: &[u8])
     }
 }
 
-/// Prints the cells of a row in these columns, each after its name if that is declared.
+/// Prints a row's cells in these columns, each after the cell name if that is declared.
 pub(super) fn say_cells(
     session: &mut Session,
     declared: Declared<'_>,
@@ -198,7 +198,7 @@ async fn count(session: &mut Session, call: Call) -> Result<u64> {
 }
 
 async fn count_cells(session: &mut Session, call: Call) -> Result<u64> {
-    // A column with many qualifiers reads cells that are not its own.
+    // A column with many qualifiers reads cells outside the column.
     let cells_of = |row: &Row, selected: &SelectedCells<'_>| {
         row.cells().filter(|cell| selected.show(cell.family(), cell.qualifier())).count() as u64
     };
@@ -207,8 +207,8 @@ async fn count_cells(session: &mut Session, call: Call) -> Result<u64> {
     Ok(cells)
 }
 
-/// Adds up `count_of` each row of the scan that the options describe. Prints the sum once an
-/// interval, and returns it with the number of rows.
+/// Adds up `count_of` for each row in the scan that the options describe. Prints the sum once an
+/// interval, and returns it with the row count.
 async fn count_by(
     session: &mut Session,
     mut call: Call,
@@ -249,7 +249,7 @@ async fn count_by(
     Ok((count, row_count))
 }
 
-/// Gives a scan its rows and columns; returns which of their cells are shown.
+/// Sets a scan's rows and columns; returns which cells among these are shown.
 async fn select<'t>(
     session: &Session,
     table: &'t Table,
@@ -265,7 +265,7 @@ async fn select<'t>(
     Ok(cells)
 }
 
-/// Takes the options of a scan other than its range of rows.
+/// Takes the scan options other than the row range.
 fn unbounded(options: &mut Options) -> Result<Scan> {
     let mut scan = Scan::all();
     scan.time_range = time_range(options)?;
@@ -274,7 +274,7 @@ fn unbounded(options: &mut Options) -> Result<Scan> {
     Ok(scan)
 }
 
-/// The bounds of a scan, as given by the user.
+/// Scan bounds, as given by the user.
 struct ScanBounds {
     start: Option<Bound>,
     stop: Option<Bound>,
@@ -322,7 +322,7 @@ impl ScanBounds {
         let first = |range: Option<RowRange>| range.map(|range| range.start).unwrap_or_default();
         let behind = |range: Option<RowRange>| range.map(|range| range.stop).unwrap_or_default();
         Ok(match self.reversed {
-            // The first row of a reversed scan is its greatest.
+            // A reversed scan has the greatest row first.
             true => RowRange { start: behind(stop), stop: behind(start) },
             false => RowRange { start: first(start), stop: first(stop) },
         })

@@ -1,4 +1,4 @@
-//! Options of `query` for words: BY_SCORE, BY_FIELD and SNIPPETS.
+//! `query` options for words: BY_SCORE, BY_FIELD and SNIPPETS.
 
 use rowhouse::query::{Query, QueryRow, Snippet};
 use rowhouse::{Columns, Table};
@@ -20,14 +20,14 @@ pub(super) const BY_FIELD: OptionText =
 pub(super) const SNIPPETS: OptionText =
     ("SNIPPETS", "columns that `matches` searches: parts of their texts, the words found in [ ]");
 
-/// The most characters of a snippet.
+/// The most characters in a snippet.
 const SNIPPET_CHARS: usize = 160;
 
-/// What is shown of a row beside its key and cells.
+/// What is shown from a row beside the key and cells.
 #[derive(Default)]
 pub(super) struct Shown {
     pub(super) order: Order,
-    /// The names of the columns of which parts are shown.
+    /// The columns, by name, from which parts are shown.
     snippets: Vec<String>,
     /// The columns to show, if snippets need others as well.
     columns: Option<Columns>,
@@ -41,7 +41,7 @@ impl Shown {
         Ok(Self { order, snippets: snippets.collect::<Result<_>>()?, columns: None })
     }
 
-    /// Returns the columns to read: those to show, and those of snippets.
+    /// Returns the columns to read: those to show, and those for snippets.
     pub(super) fn columns(&mut self, table: &Table, wanted: Columns) -> Result<Columns> {
         let mut read = wanted.clone();
         for name in &self.snippets {
@@ -71,7 +71,7 @@ impl Shown {
         }
     }
 
-    /// Prints a row: the fields of its key, its score, its snippets, its cells.
+    /// Prints a row: the key fields, the score, the snippets, the cells.
     pub(super) fn say(
         &self,
         session: &mut Session,
@@ -94,7 +94,7 @@ impl Shown {
     }
 }
 
-/// The order of the rows.
+/// The row order.
 #[derive(Default)]
 pub(super) enum Order {
     #[default]

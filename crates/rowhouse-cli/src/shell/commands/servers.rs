@@ -1,4 +1,4 @@
-//! The region servers of a cluster: balancing, decommissioning, stopping.
+//! Region servers in a cluster: balancing, decommissioning, stopping.
 
 use super::regions::find;
 use super::status::{live_server, live_servers, one_of, say_servers};
@@ -174,7 +174,7 @@ async fn clear_dead(session: &mut Session, call: Call) -> Result<()> {
     say_servers(session, &left)
 }
 
-/// Prints the heat of a table.
+/// Prints table heat.
 async fn hot(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(1)?;
@@ -189,7 +189,7 @@ async fn stop(session: &mut Session, call: Call) -> Result<()> {
     Ok(session.database.admin().stop_region_server(&server).await?)
 }
 
-/// Returns the names in an argument: one text, or an array of them.
+/// Returns the names in an argument: one text, or an array with them.
 fn names(call: &Call, at: usize) -> Result<Vec<String>> {
     match call.arguments.get(at) {
         Some(Value::Array(values)) => values.iter().map(|value| text("SERVER", value)).collect(),

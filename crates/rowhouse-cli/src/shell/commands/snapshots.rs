@@ -200,7 +200,7 @@ async fn cleanup(session: &mut Session, call: Call) -> Result<()> {
     session.say(on)
 }
 
-/// Enables or disables the removal of expired snapshots, and prints the previous state.
+/// Enables or disables removing expired snapshots, and prints the previous state.
 async fn set_cleanup(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let on = call.truth(0)?;
@@ -212,7 +212,7 @@ async fn delete(session: &mut Session, call: Call) -> Result<()> {
     Ok(session.database.admin().delete_snapshot(&call.text(0)?).await?)
 }
 
-/// Lists the snapshots to delete, and asks.
+/// Lists the snapshots to delete, and requests confirmation.
 async fn delete_all(session: &mut Session, call: Call) -> Result<()> {
     let text = call.text(0)?;
     let snapshots = matching(session, None, &pattern(Some(text.clone()))?).await?;
@@ -223,7 +223,7 @@ async fn delete_all(session: &mut Session, call: Call) -> Result<()> {
     ask_to_delete(session, names(&snapshots), false)
 }
 
-/// Lists the snapshots to delete, and asks.
+/// Lists the snapshots to delete, and requests confirmation.
 async fn delete_of_tables(session: &mut Session, call: Call) -> Result<()> {
     let (table, name) = (call.text(0)?, call.text_if_given(1)?.unwrap_or(".*".into()));
     let (tables, wanted) = (pattern(Some(table.clone()))?, pattern(Some(name.clone()))?);
@@ -238,7 +238,8 @@ async fn delete_of_tables(session: &mut Session, call: Call) -> Result<()> {
     ask_to_delete(session, names(&snapshots), true)
 }
 
-/// Asks before snapshots are deleted. `tells_each`: each is reported, instead of their number.
+/// Requests confirmation before snapshots are deleted. `tells_each`: each is reported, instead of
+/// the count.
 fn ask_to_delete(session: &mut Session, names: Vec<String>, tells_each: bool) -> Result<()> {
     let question = format!("Delete the above {} snapshots", names.len());
     session.ask(question, move |session| boxed(delete_named(session, names, tells_each)))
@@ -259,8 +260,8 @@ async fn delete_named(session: &mut Session, names: Vec<String>, tells_each: boo
     Ok(())
 }
 
-/// Returns the snapshots of these names, and of tables of these names, if any are given: only of
-/// existing tables, as in HBase.
+/// Returns the snapshots with these names. If table names are given, only snapshots of existing
+/// tables with these names, as in HBase.
 async fn matching(session: &Session, table: Option<&Regex>, name: &Regex) -> Result<Vec<Snapshot>> {
     let mut snapshots = session.database.admin().snapshots().await?;
     snapshots.retain(|snapshot| name.is_match(snapshot.name()));

@@ -111,19 +111,19 @@ pub(super) fn say_servers(session: &mut Session, servers: &[ServerName]) -> Resu
     session.say(format_args!("{} row(s)", servers.len()))
 }
 
-/// Returns the live server of this name.
+/// Returns the live server with this name.
 pub(super) async fn live_server(session: &Session, named: &str) -> Result<ServerName> {
     let live = session.database.admin().status().await?.live_servers;
     one_of(&live, named, "live server")
 }
 
-/// Returns the live servers of these names.
+/// Returns the live servers with these names.
 pub(super) async fn live_servers(session: &Session, named: &[String]) -> Result<Vec<ServerName>> {
     let live = session.database.admin().status().await?.live_servers;
     named.iter().map(|name| one_of(&live, name, "live server")).collect()
 }
 
-/// Returns the server that is named in full, or by its host and port.
+/// Returns the server that is named in full, or by host and port.
 pub(super) fn one_of(servers: &[ServerName], named: &str, what: &str) -> Result<ServerName> {
     let is_named = |server: &&ServerName| {
         let (host, port) = (&server.host, server.port);
@@ -201,7 +201,7 @@ fn shown(server: &ServerName) -> String {
     format!("{}:{} {}", server.host, server.port, server.start_code)
 }
 
-/// Returns HBase's status of a server, limited to the values that every server has.
+/// Returns a server's status in HBase's form, limited to the values that every server has.
 fn server(load: &ServerLoad) -> String {
     format!(
         "requestsPerSecond={:.1}, numberOfOnlineRegions={}, {}",

@@ -112,7 +112,7 @@ impl TableChange {
         }
     }
 
-    /// Returns the state of tables after it.
+    /// Returns the table state after the change.
     fn participle(self) -> &'static str {
         match self {
             Self::Disable => "disabled",
@@ -122,7 +122,7 @@ impl TableChange {
     }
 }
 
-/// Lists the tables to change, and asks.
+/// Lists the tables to change, and requests confirmation.
 async fn change_all(session: &mut Session, call: Call, change: TableChange) -> Result<()> {
     let text = call.text(0)?;
     let (names, of_indexes) = split_matching(session, text.clone()).await?;
@@ -143,8 +143,8 @@ async fn change_all(session: &mut Session, call: Call, change: TableChange) -> R
     session.ask(question, move |session| boxed(change_named(session, change, names)))
 }
 
-/// Returns the tables whose whole names match, and apart from them those that hold the entries of
-/// indexes: these change with their base tables.
+/// Returns the tables whose whole names match, and apart from them those that hold index entries:
+/// these change with their base tables.
 async fn split_matching(session: &Session, text: String) -> Result<(Vec<String>, Vec<String>)> {
     let (mut names, mut of_indexes) = (Vec::new(), Vec::new());
     for name in tables_matching(session, &pattern(Some(text))?).await? {

@@ -102,14 +102,14 @@ async fn describe(session: &mut Session, call: Call) -> Result<()> {
     session.say("Quota is disabled")
 }
 
-/// Prints the indexes of a table, with the templates of their entries and their states. A full-text
-/// index has no entries.
+/// Prints a table's indexes, with their entry templates and their states. A full-text index has no
+/// entries.
 async fn say_indexes(
     session: &mut Session,
     name: &str,
     descriptor: &TableDescriptor,
 ) -> Result<()> {
-    // A declaration of a newer version is shown as an attribute only.
+    // A declaration from a newer version is shown as an attribute only.
     let Ok(Some(indexes)) = IndexSchema::of_table(descriptor) else { return Ok(()) };
     session.say("INDEXES")?;
     for index in indexes.indexes() {
@@ -143,7 +143,7 @@ async fn truncate(session: &mut Session, call: Call, keep_splits: bool) -> Resul
     Ok(session.database.admin().truncate_table(&name, keep_splits).await?)
 }
 
-/// Creates a table with the declaration of another.
+/// Creates a table with another table's declaration.
 async fn clone_schema(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(3)?;
     let keep_splits = call.arguments.len() < 3 || call.truth(2)?;
@@ -152,7 +152,7 @@ async fn clone_schema(session: &mut Session, call: Call) -> Result<()> {
     made.map(|_| ()).or_else(|error| not_made(error, &new))
 }
 
-/// Returns the error of a table that could not be created and is not the command's first argument:
+/// Returns the error for a table that could not be created and is not the command's first argument:
 /// HBase's shell still names it.
 pub(super) fn not_made(error: Error, table: &str) -> Result<()> {
     match error.kind() {
@@ -165,7 +165,7 @@ pub(super) fn not_made(error: Error, table: &str) -> Result<()> {
     }
 }
 
-/// Returns the table of a command that HBase's shell checks before it sends a request.
+/// Returns the table in a command that HBase's shell checks before it sends a request.
 pub(super) async fn existing(session: &mut Session, call: &Call) -> Result<String> {
     let name = call.table()?;
     if !session.database.table_exists(&name).await? {

@@ -1,5 +1,5 @@
-//! The language of HBase's shell: calls as in Ruby, with texts, numbers, constants, arrays and
-//! hashes, and nothing else of Ruby.
+//! The language for HBase's shell: calls as in Ruby, with texts, numbers, constants, arrays and
+//! hashes, and nothing else from Ruby.
 //!
 //! ```text
 //! script    = { statement ( newline | ";" ) }
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A statement continues on the next line after `,` and `=>`, inside brackets and inside texts, and
-//! after a `\` at the end of a line. `#` begins a comment.
+//! after a `\` that ends a line. `#` begins a comment.
 
 mod fault;
 mod parse;

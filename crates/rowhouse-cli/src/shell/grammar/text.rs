@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 
-/// The bytes of a text and the offset after its closing quote; `None` if that quote is missing.
+/// A text's bytes and the offset after the closing quote; `None` if that quote is missing.
 type Text = Option<(Vec<u8>, usize)>;
 
 /// Parses a text in single quotes; `at` is the offset after the opening quote. Every character
@@ -68,7 +68,7 @@ fn escaped(script: &str, at: usize, text: &mut Vec<u8>) -> Result<usize, Fault> 
             Ok(at + 1 + digits.len())
         }
         'u' => unicode(script, at, end, text),
-        // A backslash at the end of a line joins it with the next one.
+        // A backslash that ends a line joins it with the next one.
         '\n' => Ok(end),
         _ => {
             match letter {
@@ -113,7 +113,7 @@ fn unicode(script: &str, at: usize, end: usize, text: &mut Vec<u8>) -> Result<us
     Ok(end + 4)
 }
 
-/// Returns the longest prefix of at most `max` characters that are all `wanted`. These must be
+/// Returns the longest prefix with at most `max` characters that are all `wanted`. These must be
 /// ASCII.
 fn leading(text: &str, max: usize, wanted: impl Fn(char) -> bool) -> &str {
     let len = text.chars().take(max).take_while(|&c| wanted(c)).count();

@@ -55,7 +55,7 @@ impl From<Fault> for Stop {
     }
 }
 
-/// Returns the tokens of a script, each with its byte offset, and what comes after them if they do
+/// Returns the tokens in a script, each with the byte offset, and what comes after them if they do
 /// not cover the script.
 pub(super) fn tokens(script: &str) -> (Vec<(usize, Token)>, Option<Stop>) {
     let mut tokens = Vec::new();
@@ -104,7 +104,7 @@ fn number(script: &str, at: usize) -> Result<(Token, usize), Fault> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     let end = |begin: usize| rest[begin..].find(|c| !part(c)).map_or(rest.len(), |at| begin + at);
     let mut len = end(1);
-    // The sign of an exponent.
+    // An exponent's sign.
     let signed = rest[len..].strip_prefix(['+', '-']).unwrap_or_default();
     if rest[..len].ends_with(['e', 'E']) && signed.starts_with(|c: char| c.is_ascii_digit()) {
         len = end(len + 1);
@@ -133,7 +133,7 @@ fn number(script: &str, at: usize) -> Result<(Token, usize), Fault> {
     Err(Fault::new(at, format!("`{}` {problem}; put texts in quotes", &rest[..len])))
 }
 
-/// Significant digits that every number of 64 bits with a fraction keeps.
+/// Significant digits that every 64-bit number with a fraction keeps.
 const DIGITS_MAX: usize = 15;
 
 /// Parses a number with a fraction or an exponent; `None` for any other text. It is refused if Ruby

@@ -1,11 +1,11 @@
-//! Values in the arguments of a command.
+//! Values in command arguments.
 
 use std::fmt;
 
 use rowhouse::Bytes;
 use rowhouse::key::escape;
 
-/// One argument of a command, or a part of one.
+/// One command argument, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     /// A text. It holds bytes, because escapes in double quotes can express any byte.
@@ -14,7 +14,7 @@ pub(crate) enum Value {
     Integer(i64),
     /// A number with a fraction or an exponent, as Ruby prints it.
     Decimal(String),
-    /// A bare upper-case word. In HBase's shell its value is its own name.
+    /// A bare upper-case word. In HBase's shell the value is the word itself.
     Constant(String),
     /// `true` or `false`.
     Boolean(bool),
@@ -22,7 +22,7 @@ pub(crate) enum Value {
     Nil,
     /// `[…]`.
     Array(Vec<Value>),
-    /// `{…}`, or the pairs at the end of a call.
+    /// `{…}`, or the pairs that end a call.
     Hash(Hash),
 }
 
@@ -43,7 +43,7 @@ impl Value {
         }
     }
 
-    /// Returns the name of its type, for messages.
+    /// Returns the type name, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "a text",
@@ -87,8 +87,8 @@ impl fmt::Display for Value {
     }
 }
 
-/// Returns bytes as a text of the shell: in single quotes if possible, else in double quotes with
-/// escapes, so that parsing it returns the same bytes.
+/// Returns bytes as a shell text: in single quotes if possible, else in double quotes with escapes,
+/// so that parsing it returns the same bytes.
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     let plain = |byte: &u8| matches!(byte, b' '..=b'~') && !b"'\\".contains(byte);
     if bytes.iter().all(plain) {

@@ -1,4 +1,4 @@
-//! Arguments of filters in the filter language.
+//! Filter arguments in the filter language.
 
 use bytes::Bytes;
 
@@ -6,7 +6,7 @@ use super::parse::{Parser, error_at};
 use crate::filter::{Comparator, CompareOperator, Comparison, RegexPattern};
 use crate::{Error, Result};
 
-/// A parsed filter expression: its name and arguments.
+/// A parsed filter expression: the name and the arguments.
 pub(super) struct Call<'a> {
     pub(super) name: &'a str,
     text: &'a [u8],
@@ -14,7 +14,7 @@ pub(super) struct Call<'a> {
     arguments: Vec<Argument>,
 }
 
-/// An argument and its offset.
+/// An argument and the offset.
 struct Argument {
     at: usize,
     bytes: Vec<u8>,
@@ -47,7 +47,7 @@ impl<'a> Call<'a> {
         Ok(Self { name, text, at, arguments })
     }
 
-    /// Returns the number of arguments, which must be one of `counts`.
+    /// Returns the argument count, which must be in `counts`.
     pub(super) fn count(&self, counts: &[usize]) -> Result<usize> {
         let count = self.arguments.len();
         if counts.contains(&count) {
@@ -58,7 +58,7 @@ impl<'a> Call<'a> {
         Err(self.error(self.at, &format!("{} takes {counts} arguments, not {count}", self.name)))
     }
 
-    /// Returns the indexes of all arguments.
+    /// Returns the indexes for all arguments.
     pub(super) fn all(&self) -> std::ops::Range<usize> {
         0..self.arguments.len()
     }

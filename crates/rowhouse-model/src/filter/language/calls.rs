@@ -1,4 +1,4 @@
-//! The filters of the filter language and their arguments.
+//! The filters in the filter language and their arguments.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub(super) const NAMES: [&str; 19] = [
     "ValueFilter",
 ];
 
-/// Parses one filter with its arguments.
+/// Parses one filter with the arguments.
 pub(super) fn call(parser: &mut Parser<'_>) -> Result<Filter> {
     let call = Call::read(parser)?;
     match call.name {

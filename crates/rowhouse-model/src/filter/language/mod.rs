@@ -24,14 +24,14 @@ impl Filter {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for a syntax error, with its byte offset from 0. Regular expressions are
+    /// `InvalidRequest` for a syntax error, with the byte offset from 0. Regular expressions are
     /// compiled where the filter is executed.
     pub fn parse(text: impl AsRef<[u8]>) -> Result<Self> {
         parse::parse(text.as_ref())
     }
 
-    /// Returns the names of the language's filters, in alphabetical order. Lists, `SKIP` and
-    /// `WHILE` have no name.
+    /// Returns the filter names in the language, in alphabetical order. Lists, `SKIP` and `WHILE`
+    /// have no name.
     pub fn language_names() -> &'static [&'static str] {
         &calls::NAMES
     }

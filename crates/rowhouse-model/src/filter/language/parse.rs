@@ -1,4 +1,4 @@
-//! The parser of filter expressions.
+//! The parser for filter expressions.
 
 use super::calls;
 use crate::filter::{FILTER_DEPTH_MAX, Filter, ListOperator};
@@ -103,7 +103,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns an error at an offset of the text.
+/// Returns an error at an offset in the text.
 pub(super) fn error_at(text: &[u8], at: usize, what: &str) -> Error {
     let text = String::from_utf8_lossy(text);
     let hint = full_width_hint(&text);

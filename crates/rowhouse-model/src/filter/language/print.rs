@@ -1,5 +1,5 @@
-//! Text form of filters: the filter language where it can express them, otherwise a form that its
-//! parser does not accept.
+//! Filters as text: the filter language where it can express them, otherwise a form that the parser
+//! does not accept.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -116,8 +116,8 @@ fn print_single_column(filter: &Filter, f: &mut Formatter<'_>) -> fmt::Result {
     call(f, name, if has_flags { &arguments } else { &arguments[..3] })
 }
 
-/// Prints a list of two or more filters with an operator between them; the language cannot express
-/// shorter lists.
+/// Prints a list with two or more filters with an operator between them; the language cannot
+/// express shorter lists.
 fn print_list(f: &mut Formatter<'_>, operator: ListOperator, filters: &[Filter]) -> fmt::Result {
     let word = match operator {
         ListOperator::And => "AND",
@@ -217,7 +217,7 @@ impl Display for Comparator {
     }
 }
 
-/// Prints an expression under the name of the language that stands for its flags, if there is one.
+/// Prints an expression under the name that stands for the flags in the language, if there is one.
 fn print_regex(f: &mut Formatter<'_>, pattern: &RegexPattern) -> fmt::Result {
     let no_case = RegexPattern::DOTALL | RegexPattern::CASE_INSENSITIVE;
     if pattern.charset == "UTF-8" && pattern.engine == RegexEngine::Java {

@@ -1,8 +1,8 @@
 //! The embedded store, without blocking the runtime.
 //!
-//! Reads of one row and ordinary writes of one row take a few microseconds and run on the calling
-//! task. Operations that may take longer (scans, batches, changes of tables, flushes, writes that
-//! wait for the disk) run on tokio's blocking threads.
+//! One-row reads and ordinary one-row writes take a few microseconds and run on the calling task.
+//! Operations that may take longer (scans, batches, table changes, flushes, writes that wait for
+//! the disk) run on tokio's blocking threads.
 
 mod rows;
 #[cfg(feature = "search")]
@@ -32,7 +32,7 @@ pub(crate) use rows::EmbeddedRows;
 pub(crate) use search::LocalSearch;
 pub(crate) use transaction::EmbeddedTransaction;
 
-/// The most gets of one call that run on the calling task, as single gets do: handing them over to
+/// The most gets in one call that run on the calling task, as single gets do: handing them over to
 /// a thread would take about as long.
 pub(crate) const GETS_INLINE_MAX: usize = 8;
 
@@ -64,7 +64,7 @@ impl Embedded {
         &self.store
     }
 
-    /// Runs an operation of the store that may take longer on a thread that may block.
+    /// Runs a store operation that may take longer on a thread that may block.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         operation: impl FnOnce(&Store) -> T + Send + 'static,
@@ -73,7 +73,7 @@ impl Embedded {
         blocking(move || operation(&store)).await
     }
 
-    /// Returns the engine of full-text searches.
+    /// Returns the engine for full-text searches.
     pub(crate) fn search(&self) -> Option<Arc<rowhouse_query::Search>> {
         #[cfg(feature = "search")]
         return Some(Arc::clone(&self.local_search().engine));
@@ -81,7 +81,7 @@ impl Embedded {
         None
     }
 
-    /// Returns the status of a cluster with one server, this process.
+    /// Returns the status for a cluster with one server, this process.
     pub(crate) fn status(&self) -> ClusterStatus {
         let name = this_process();
         let tables = self.store.tables();
@@ -259,7 +259,7 @@ impl Embedded {
         .await
     }
 
-    /// Returns the current read point of a table.
+    /// Returns a table's current read point.
     pub(super) async fn read_point(&self, table: &TableId) -> Result<TableReadPoint> {
         let (store, id) = (self.store.clone(), table.clone());
         blocking(move || {
@@ -279,7 +279,7 @@ impl Embedded {
         self.store.index_state(table, index)
     }
 
-    /// Returns a read point of a table and of the entries of an index; `None` if the index is not
+    /// Returns a read point for a table and for an index's entries; `None` if the index is not
     /// ready, or has been declared anew.
     pub(super) async fn index_read_point(
         &self,
@@ -328,7 +328,7 @@ impl Embedded {
     }
 }
 
-/// A read point of a table, held for reads that belong together.
+/// A table read point, held for reads that belong together.
 #[derive(Clone)]
 pub(crate) struct TableReadPoint {
     table: Arc<Table>,
@@ -336,7 +336,7 @@ pub(crate) struct TableReadPoint {
 }
 
 impl TableReadPoint {
-    /// Returns the families of the table.
+    /// Returns the table's families.
     pub(crate) fn families(&self) -> impl Iterator<Item = &Bytes> {
         self.table.descriptor().families().iter().map(|family| family.name())
     }
@@ -358,11 +358,11 @@ impl TableReadPoint {
     }
 }
 
-/// A read point of a table and of the entries of one of its indexes.
+/// A read point for a table and for the entries in an index on it.
 pub(crate) struct IndexReadPoint {
     /// The table.
     pub(crate) rows: TableReadPoint,
-    /// The table of the entries.
+    /// The table with the entries.
     entries: TableReadPoint,
     store: Store,
 }
@@ -386,7 +386,7 @@ impl IndexReadPoint {
         Self { rows, entries, ..self }
     }
 
-    /// Returns the read point of the table of the entries.
+    /// Returns the read point for the table with the entries.
     pub(crate) fn entries(&self) -> TableReadPoint {
         self.entries.clone()
     }
@@ -396,7 +396,7 @@ impl IndexReadPoint {
         self.store.now_millis()
     }
 
-    /// Reports an error of a read of the entries: an index with damaged entries is put off.
+    /// Reports an error from reading the entries: an index with damaged entries is put off.
     pub(crate) fn report_damage(&self, error: &Error) {
         self.store.report_index_damage(&self.entries.table, error);
     }
@@ -424,7 +424,7 @@ fn find(store: &Store, id: &TableId) -> Result<Arc<Table>> {
     Ok(table)
 }
 
-/// Returns whether the answer to a mutation waits for a disk sync.
+/// Returns true if the answer to a mutation waits for a disk sync.
 fn waits_for_disk(mutation: &Mutation, table: &TableDescriptor) -> bool {
     let durability = match mutation.durability() {
         Durability::UseDefault => table.durability(),

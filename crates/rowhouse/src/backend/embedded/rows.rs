@@ -1,4 +1,4 @@
-//! The rows of a scan of the embedded store.
+//! The rows that a scan of the embedded store returns.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -11,19 +11,18 @@ use rowhouse_store::TableScanner;
 use crate::backend::blocking::blocking;
 use crate::backend::read_ahead::{PendingResult, ReadAhead};
 
-/// Rows in the first batch of a scan, so that the first row arrives quickly; later batches are
-/// larger.
+/// Rows in a scan's first batch, so that the first row arrives quickly; later batches are larger.
 const BATCH_ROWS_FIRST: usize = 16;
-/// Maximum rows of a batch, unless the scan sets another limit.
+/// Maximum rows in a batch, unless the scan sets another limit.
 const BATCH_ROWS_MAX: usize = 1024;
-/// Bytes of cells at which a batch ends.
+/// Cell bytes at which a batch ends.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
-/// The rows of a scan, read ahead in batches. The second batch is started when half of the first is
-/// consumed, each later one with the first row of its predecessor.
+/// A scan's rows, read ahead in batches. The second batch is started when half of the first is
+/// consumed, each later one with the first row of the batch before it.
 pub(crate) struct EmbeddedRows {
     read: VecDeque<Row>,
-    /// The next batch is started when this many rows of the current one remain.
+    /// The next batch is started when this many rows in the current one remain.
     read_on_at: usize,
     state: ScanState,
     batch_rows: usize,
@@ -33,7 +32,7 @@ pub(crate) struct EmbeddedRows {
 
 enum ScanState {
     Idle(Box<TableScanner>),
-    /// Kept here and not in the future of a caller, so that a caller that drops the future loses no
+    /// Stored here and not in a caller's future, so that a caller that drops the future loses no
     /// rows.
     Reading(PendingResult<(Box<TableScanner>, Result<Batch>)>),
     Done,
@@ -41,7 +40,7 @@ enum ScanState {
 
 struct Batch {
     rows: VecDeque<Row>,
-    /// Whether the batch ended because of its size, not because of the end of the scan.
+    /// Whether the batch ended because it is large enough, not because the scan ended.
     more: bool,
 }
 
@@ -52,7 +51,7 @@ impl EmbeddedRows {
         Self { read, read_on_at: 0, state, batch_rows: 0, batch_rows_max: 0, ahead }
     }
 
-    /// Opens a scan and reads its first rows.
+    /// Opens a scan and reads the first rows.
     pub(super) async fn open(
         scan: Scan,
         ahead: &Arc<ReadAhead>,
@@ -75,7 +74,7 @@ impl EmbeddedRows {
         Ok(rows)
     }
 
-    /// Returns the next row of the current batch.
+    /// Returns the current batch's next row.
     #[inline]
     fn next_ready(&mut self) -> Option<Row> {
         if self.read.len() <= self.read_on_at {
@@ -125,7 +124,7 @@ impl EmbeddedRows {
     }
 }
 
-/// Reads one batch of rows. Rows before an error are dropped, since the scan ends there.
+/// Reads one row batch. Rows before an error are dropped, since the scan ends there.
 fn read_batch(scanner: &mut TableScanner, rows_max: usize) -> Result<Batch> {
     scanner.begin_call();
     let batch = read_rows(scanner, rows_max);

@@ -1,4 +1,4 @@
-//! Searches of the embedded store.
+//! Searches in the embedded store.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use tokio::sync::Mutex;
 use super::{Embedded, blocking};
 use crate::backend::TableId;
 
-/// The most searches that are kept for the next page.
+/// The most searches that are retained for the next page.
 const VIEWS_MAX: usize = 256;
 
-/// The search engine of a store, and the views that pages keep.
+/// A store's search engine, and the views that pages retain.
 pub(super) struct Searching {
     local: LocalSearch,
     views: PinnedViews<Found>,
 }
 
-/// A store of this process and its search engine, for builds of copies.
+/// A store in this process and the search engine, for building copies.
 #[derive(Clone)]
 pub(crate) struct LocalSearch {
     pub(crate) store: Store,
@@ -36,7 +36,7 @@ impl Searching {
         Ok(Self { local, views: PinnedViews::new(VIEWS_MAX) })
     }
 
-    /// Ends the thread of the engine.
+    /// Ends the engine's thread.
     pub(super) fn close(&self) -> impl FnOnce() + Send + 'static {
         self.views.clear();
         let engine = Arc::clone(&self.local.engine);

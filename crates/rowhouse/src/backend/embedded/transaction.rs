@@ -1,4 +1,4 @@
-//! Transactions of the embedded store.
+//! Transactions on the embedded store.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::backend::blocking::block_on;
 use crate::backend::table_id::TableId;
 use crate::query::{Query, QueryRow};
 
-/// A transaction of the store that takes tables by name.
+/// A store transaction that takes tables by name.
 pub(crate) struct EmbeddedTransaction<'a> {
     pub(super) store: &'a Store,
     pub(super) inner: &'a mut rowhouse_store::Transaction,
-    /// The durability of mutations that name none.
+    /// The durability for mutations that name none.
     pub(super) durability: Durability,
 }
 
@@ -42,18 +42,18 @@ impl EmbeddedTransaction<'_> {
         self.inner.mutate(&*self.table(table)?, mutation)
     }
 
-    /// Reads the rows of a query.
+    /// Reads a query's rows.
     pub(crate) fn query(&mut self, query: Query<'_>) -> Result<Vec<QueryRow>> {
         block_on(query.rows_in(self))
     }
 
-    /// Returns the transaction's view of a table. Its reads count only once they are noted.
+    /// Returns the transaction's table view. Its reads count only once they are noted.
     pub(crate) fn view(&self, table: &TableId) -> Result<TableReadPoint> {
         Ok(TableReadPoint { table: self.table(table)?, point: self.inner.read_point() })
     }
 
-    /// As [`EmbeddedTransaction::view`], for a table and the entries of an index, which do not show
-    /// the transaction's writes; `None` if the index was not ready at the read point, or has been
+    /// As [`EmbeddedTransaction::view`], for a table and an index's entries, which do not show the
+    /// transaction's writes; `None` if the index was not ready at the read point, or has been
     /// declared anew.
     pub(crate) fn index_view(
         &self,
@@ -65,7 +65,7 @@ impl EmbeddedTransaction<'_> {
         IndexReadPoint::new(self.store, read, index)
     }
 
-    /// Returns the rows of a table that the transaction has written.
+    /// Returns the rows in a table that the transaction has written.
     pub(crate) fn written_rows(&self, table: &TableName) -> BTreeSet<Bytes> {
         self.inner.written_rows(table)
     }

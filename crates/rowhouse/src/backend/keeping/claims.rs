@@ -1,4 +1,4 @@
-//! The values of unique indexes: a row claims its value before it is written.
+//! Values in unique indexes: a row claims its value before it is written.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use super::write::with_puts;
 use super::{Keeper, KeptIndex, KeptTable, Token};
 
-/// The family of claims in an index table.
+/// The family for claims in an index table.
 pub(super) const CLAIM_FAMILY: &str = "u";
 
 /// How long a write waits for values that other writers may be about to write, and how often it
@@ -26,7 +26,7 @@ pub(super) struct Claimant {
     pub(super) waits_until: Instant,
 }
 
-/// Refuses indexes that clients cannot keep: full-text indexes, copies of the table, and unique
+/// Refuses indexes that clients cannot maintain: full-text indexes, copies of the table, and unique
 /// ones whose value a write does not determine alone.
 pub(super) fn check_possible(indexes: &IndexSchema) -> Result<()> {
     indexes.indexes().iter().try_for_each(refuse_search)?;
@@ -63,8 +63,8 @@ pub(super) fn refuse_search(index: &Index) -> Result<()> {
 }
 
 impl Keeper {
-    /// Claims the unique values that a mutation gives its row. Returns the error of a value that is
-    /// taken, and of an entry that is too long.
+    /// Claims the unique values that a mutation gives its row. Returns the error for a value that
+    /// is taken, and for an entry that is too long.
     pub(super) async fn claim_values(
         &self,
         kept: &KeptTable,
@@ -122,7 +122,7 @@ impl Keeper {
                 Some(claimed) => {
                     let owner = claimed.slice(Token::LEN.min(claimed.len())..);
                     if owner != row {
-                        // An earlier mutation of the same batch.
+                        // An earlier mutation in the same batch.
                         if claimed.starts_with(&token) {
                             return Ok(Some(owner));
                         }
@@ -149,7 +149,7 @@ impl Keeper {
         }
     }
 
-    /// Returns whether an open intent names a row, or whether the row has the value now.
+    /// Returns true if an open intent names a row, or if the row has the value now.
     async fn is_being_written(
         &self,
         kept: &KeptTable,
@@ -162,7 +162,7 @@ impl Keeper {
         Ok(is_named || self.is_owner(kept, index, value, owner).await?)
     }
 
-    /// Returns whether a row has a value.
+    /// Returns true if a row has a value.
     pub(super) async fn is_owner(
         &self,
         kept: &KeptTable,
@@ -178,7 +178,7 @@ impl Keeper {
         Ok(entries.iter().any(|entry| index.index.unique_prefix(entry) == Some(value)))
     }
 
-    /// Removes the claims of rows that do not have their values any more.
+    /// Removes the claims for rows that do not have their values any more.
     pub(super) async fn remove_old_claims(
         &self,
         kept: &KeptTable,

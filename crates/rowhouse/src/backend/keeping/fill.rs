@@ -1,9 +1,9 @@
-//! Builds, verifies and repairs indexes that this client keeps, some regions at a time, while
+//! Builds, verifies and repairs indexes that this client maintains, some regions at a time, while
 //! writers go on.
 //!
 //! Nothing is locked. An entry that is added may be stale at once, which is harmless. An entry is
 //! removed, cell by cell, only after it was read and then its row, without the entry, was read: a
-//! writer that gives the row this entry afterwards adds a cell of its own.
+//! writer that gives the row this entry afterwards adds a separate cell.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use super::{Keeper, KeptIndex, KeptTable};
 const REGIONS_MAX: usize = 4;
 /// Rows or entries that are looked at together.
 const CHUNK_ROWS: usize = 500;
-/// Chunks after which the progress of a build is noted.
+/// Chunks after which a build's progress is noted.
 const NOTED_CHUNKS: usize = 20;
 /// How often a row that seems to lack entries is looked at, and the pause between.
 const LOOKS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What is done with the rows of a table.
+/// What is done with a table's rows.
 #[derive(Clone, Copy, PartialEq)]
 enum Work {
     /// Adds all entries.
@@ -41,7 +41,7 @@ enum Work {
 }
 
 impl Keeper {
-    /// Compares an index with the rows of its table.
+    /// Compares an index with the rows in the table.
     pub(crate) async fn verify(&self, table: &TableName, name: &str) -> Result<IndexReport> {
         let (kept, index) = self.named(table, name).await?;
         self.check_kept(&kept).await?;
@@ -50,8 +50,8 @@ impl Keeper {
         Ok(report)
     }
 
-    /// Makes an index right: finishes its build, or adds the entries that are missing, removes
-    /// those that no row has, and finishes writes that were left.
+    /// Makes an index right: finishes the build, or adds the entries that are missing, removes
+    /// entries that no row has, and finishes writes that were left.
     pub(crate) async fn repair(&self, table: &TableName, name: &str) -> Result<()> {
         let (kept, index) = self.named(table, name).await?;
         kept.indexes.iter().try_for_each(|kept| refuse_search(&kept.index))?;
@@ -71,7 +71,7 @@ impl Keeper {
         self.set_state(&index.entries, &IndexState::Ready).await
     }
 
-    /// Waits until every client knows the declaration, and adds the entries of all rows. Continues
+    /// Waits until every client knows the declaration, and adds the entries for all rows. Continues
     /// an earlier build.
     pub(super) async fn build(&self, kept: &Arc<KeptTable>, index: &KeptIndex) -> Result<()> {
         let begin = IndexState::Building { next_row: Bytes::new() };
@@ -199,7 +199,7 @@ impl Keeper {
         Ok(report)
     }
 
-    /// Adds the entries of rows.
+    /// Adds the entries for rows.
     async fn add(&self, kept: &KeptTable, index: &KeptIndex, rows: &[Row]) -> Result<()> {
         let mut keys = Vec::new();
         for row in rows {
@@ -232,7 +232,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Returns the rows that lack entries and are not being written, each with the number of these
+    /// Returns the rows that lack entries and are not being written, each with the count of these
     /// entries.
     async fn lacking(
         &self,
@@ -281,7 +281,7 @@ impl Keeper {
         Ok(lacking)
     }
 
-    /// Counts entries, and those that no row has; removes these if asked to.
+    /// Counts entries, and entries that no row has; removes the latter if requested.
     async fn sweep(
         &self,
         kept: &KeptTable,
@@ -306,7 +306,7 @@ impl Keeper {
             if removes {
                 self.remove_entries(&index.entries, &without).await?;
             } else if !without.is_empty() {
-                // Its writer may be about to remove it.
+                // The writer may be about to remove it.
                 sleep(PAUSE).await;
                 let keys: Vec<_> =
                     without.iter().map(|row| Bytes::copy_from_slice(row.key())).collect();
@@ -323,7 +323,7 @@ impl Keeper {
         }
     }
 
-    /// Returns those of these entries that their rows do not have.
+    /// Returns the entries among these that their rows do not have.
     async fn without_row(
         &self,
         kept: &KeptTable,
@@ -350,8 +350,8 @@ impl Keeper {
         Ok(without)
     }
 
-    /// Reads how far a build has come: the starts of ranges, each with the first row that is not
-    /// done, which is empty if the range has no end.
+    /// Reads how far a build has come: the range starts, each with the first row that is not done,
+    /// which is empty if the range has no end.
     async fn progress(&self, kept: &KeptTable, index: &KeptIndex) -> Result<Vec<(Bytes, Bytes)>> {
         let get = Get::new(index.index.name().to_owned())?.family(Intent::BUILD_FAMILY);
         let row = self.client.table(&kept.intents).get(&get).await?;
@@ -385,7 +385,7 @@ impl Keeper {
     }
 }
 
-/// Makes a range begin after the rows that are done; returns whether any are left.
+/// Makes a range begin after the rows that are done; returns true if any remain.
 fn begin_after(range: &mut RowRange, noted: &[(Bytes, Bytes)]) -> bool {
     for (start, next) in noted {
         if *start > range.start || (!next.is_empty() && *next <= range.start) {

@@ -1,6 +1,6 @@
 //! Intents: the rows that clients are writing, and whose entries may not be right.
 //!
-//! A client overwrites the slots of its own row, so that closed intents leave nothing to skip.
+//! A client overwrites the slots in its own row, so that closed intents leave nothing to skip.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ use rowhouse_schema::Intent;
 
 use super::{Keeper, KeptTable, now_millis, timestamp};
 
-/// The slots of this client.
+/// This client's slots.
 #[derive(Default)]
 pub(super) struct Slots(Mutex<Free>);
 
@@ -20,7 +20,7 @@ pub(super) struct Slots(Mutex<Free>);
 struct Free {
     free: BTreeSet<u32>,
     next: u32,
-    /// The last timestamp of any slot: later ones are larger, whatever the clock says.
+    /// The last timestamp in any slot: later ones are larger, whatever the clock shows.
     last_millis: i64,
 }
 
@@ -44,13 +44,13 @@ impl Slots {
     }
 }
 
-/// An intent of this client. It stays open if it is dropped.
+/// This client's intent. It stays open if it is dropped.
 pub(super) struct OpenIntent {
     table: TableName,
     slot: u32,
 }
 
-/// An open intent of any client.
+/// Any client's open intent.
 pub(super) struct FoundIntent {
     pub(super) intent: Intent,
     pub(super) opened_millis: i64,
@@ -72,7 +72,7 @@ impl Keeper {
         Ok(open)
     }
 
-    /// Closes an intent: the entries of its rows are right.
+    /// Closes an intent: the entries for its rows are right.
     pub(super) async fn close(&self, open: OpenIntent) -> Result<()> {
         self.put_slot(&open, b"").await?;
         self.shared.slots.give_back(open.slot);
@@ -86,7 +86,7 @@ impl Keeper {
         self.client.table(&open.table).mutate(put).await.map(drop)
     }
 
-    /// Reads the open intents of all clients.
+    /// Reads all clients' open intents.
     pub(super) async fn intents(&self, table: &TableName) -> Result<Vec<FoundIntent>> {
         let mut found = Vec::new();
         let mut clients = self.client.table(table).scan(Scan::all().family(Intent::FAMILY));
@@ -105,15 +105,15 @@ impl Keeper {
         Ok(found)
     }
 
-    /// Returns the rows of open intents, whose entries may not be right.
+    /// Returns the rows in open intents, whose entries may not be right.
     pub(in crate::backend) async fn unsettled(&self, table: &TableName) -> Result<Vec<Bytes>> {
         let found = self.intents(&Intent::table_name(table)?).await?;
         let rows: BTreeSet<_> = found.into_iter().flat_map(|found| found.intent.rows).collect();
         Ok(rows.into_iter().collect())
     }
 
-    /// Adds the entries of rows whose writers have left their intents open, and closes these.
-    /// Removes the rows of clients that have long closed all of theirs.
+    /// Adds the entries for rows whose writers have left their intents open, and closes these.
+    /// Removes the rows for clients that closed all their intents long ago.
     pub(super) async fn settle(&self, kept: &KeptTable) -> Result<()> {
         let grace = i64::try_from(self.shared.times.grace.as_millis()).unwrap_or(i64::MAX);
         let before = now_millis() - grace;
@@ -125,7 +125,7 @@ impl Keeper {
             self.add_entries_of(kept, &found.intent.rows).await?;
             let (family, slot, at) =
                 (Intent::FAMILY, found.slot.clone(), timestamp(found.opened_millis)?);
-            // Its writer may have begun again.
+            // The writer may have begun again.
             let same =
                 Condition::value(family, slot.clone(), CompareOperator::Equal, found.bytes.clone());
             table
@@ -144,8 +144,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Closes this client: removes its row if none of its intents is open. A row that stays costs
-    /// readers little, and a repair removes it.
+    /// Closes this client: removes the client's row if no intent in it is open. A row that stays
+    /// costs readers little, and a repair removes it.
     pub(in crate::backend) async fn end(&self) {
         let tables: Vec<_> = self.lock_tables().values().filter_map(|(_, it)| it.clone()).collect();
         for kept in tables {

@@ -1,9 +1,9 @@
-//! Indexes that this client keeps, on a cluster that does not keep them itself
+//! Indexes that this client maintains, on a cluster that does not maintain them itself
 //! (`docs/decisions/0070-client-managed-indexes.md`).
 //!
-//! [`write`] has the steps of a write, [`intents`] the rows that are being written, [`claims`] the
-//! values of unique indexes, [`fill`] builds, verifies and repairs, [`tables`] takes the tables of
-//! the indexes along with their base table.
+//! [`write`] has the steps in a write, [`intents`] the rows that are being written, [`claims`] the
+//! values in unique indexes, [`fill`] builds, verifies and repairs, [`tables`] changes the index
+//! tables along with their base table.
 
 mod claims;
 mod fill;
@@ -31,7 +31,7 @@ use tokio::sync::OnceCell;
 
 use intents::Slots;
 
-/// Keeps the indexes of a cluster. Cheap to clone.
+/// Maintains a cluster's indexes. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Keeper {
     client: Client,
@@ -50,18 +50,18 @@ struct Shared {
     tests: tests::Hooks,
 }
 
-/// The declarations of tables, each with the time at which it was asked for; `None` for a table
-/// without indexes.
+/// Table declarations, each with the time at which it was requested; `None` for a table without
+/// indexes.
 type Declarations = HashMap<TableName, (Instant, Option<Arc<KeptTable>>)>;
 
-/// How long the steps of keeping may take.
+/// How long the steps in maintaining indexes may take.
 struct Times {
     /// A declaration is read again when it is older.
     lease: Duration,
-    /// From the declaration of an index to its build, in addition to `lease` and the time of an
-    /// operation.
+    /// From declaring an index to building it, in addition to `lease` and the time that an
+    /// operation takes.
     margin: Duration,
-    /// The age at which a repair finishes an intent of another client.
+    /// The age at which a repair finishes another client's intent.
     grace: Duration,
     /// A write begins again if it took longer to prepare. Less than `margin`.
     prepared: Duration,
@@ -78,28 +78,28 @@ impl Default for Times {
     }
 }
 
-/// The longest operation of a client that keeps indexes: [`Times::grace`] counts on it.
+/// The longest operation by a client that maintains indexes: [`Times::grace`] counts on it.
 const OPERATION_MAX: Duration = Duration::from_secs(10 * 60);
 
-/// A table with indexes that this client keeps.
+/// A table with indexes that this client maintains.
 pub(super) struct KeptTable {
     name: TableName,
     intents: TableName,
     indexes: Vec<KeptIndex>,
-    /// The columns that decide the entries of any of the indexes.
+    /// The columns that decide the entries in any index.
     columns: Columns,
-    /// The time to live of each family that has one, in milliseconds.
+    /// The time to live for each family that has one, in milliseconds.
     ttls: HashMap<Bytes, i64>,
 }
 
-/// An index, and the table of its entries.
+/// An index, and the table with its entries.
 #[derive(Clone)]
 pub(super) struct KeptIndex {
     index: Index,
     entries: TableName,
 }
 
-/// A point between two steps of a write, where tests stop it.
+/// A point between two steps in a write, where tests stop it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Opened,
@@ -125,7 +125,7 @@ impl Keeper {
         Self { client, shared: Arc::new(shared) }
     }
 
-    /// Returns whether the server keeps indexes itself. It is asked once.
+    /// Returns true if the server maintains indexes itself. The server is queried once.
     pub(super) async fn server_keeps(&self) -> Result<bool> {
         let asked = self.shared.server_keeps.get_or_try_init(|| async {
             let names = self.client.admin().master_coprocessors().await?;
@@ -134,11 +134,11 @@ impl Keeper {
         asked.await.copied()
     }
 
-    /// Returns the indexes of a table that this client must keep; `None` if there are none.
+    /// Returns the indexes on a table that this client must maintain; `None` if there are none.
     ///
     /// # Errors
-    /// `InvalidRequest` for a table of entries or intents, which is written through its base table,
-    /// and if an index has no table.
+    /// `InvalidRequest` for a table with entries or intents, which is written through its base
+    /// table, and if an index has no table.
     async fn kept(&self, table: &TableName) -> Result<Option<Arc<KeptTable>>> {
         if table.is_system() || self.server_keeps().await? {
             return Ok(None);
@@ -178,7 +178,7 @@ impl Keeper {
         KeptTable::new(declared, schema.indexes()).map(Some)
     }
 
-    /// Checks that all indexes have tables that clients keep.
+    /// Checks that all indexes have tables that clients maintain.
     async fn check_kept(&self, kept: &KeptTable) -> Result<()> {
         for KeptIndex { index, entries } in &kept.indexes {
             claims::refuse_search(index)?;
@@ -214,7 +214,7 @@ impl Keeper {
         self.shared.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the qualifier of the entries that one write adds: no other write has it.
+    /// Returns the qualifier for the entries that one write adds: no other write has it.
     fn token(&self) -> Token {
         Token { client: self.shared.id, write: self.shared.writes.fetch_add(1, Ordering::Relaxed) }
     }
@@ -225,7 +225,7 @@ impl Keeper {
         let _ = step;
     }
 
-    /// Reads the deciding columns of rows; an empty row for one that shows nothing.
+    /// Reads the deciding columns in rows; an empty row for one that shows nothing.
     async fn read(&self, kept: &KeptTable, columns: &Columns, rows: &[Bytes]) -> Result<Vec<Row>> {
         let get = |row: &Bytes| {
             let mut get = Get::new(row.clone())?;
@@ -236,7 +236,7 @@ impl Keeper {
         self.client.table(&kept.name).get_many(gets).await.into_iter().collect()
     }
 
-    /// Reads the cells of entries, each with a qualifier and a timestamp.
+    /// Reads the cells in entries, each with a qualifier and a timestamp.
     async fn read_entries(&self, entries: &TableName, keys: &[Bytes]) -> Result<Vec<Row>> {
         let get = |key: &Bytes| Ok(Get::new(key.clone())?.family(ENTRY_FAMILY));
         let gets = keys.iter().map(get).collect::<Result<Vec<_>>>()?;
@@ -255,7 +255,7 @@ impl Keeper {
         done(self.client.table(entries).batch(puts).await)
     }
 
-    /// Removes cells of entries that were read before.
+    /// Removes cells from entries that were read before.
     async fn remove_entries(&self, entries: &TableName, seen: &[Row]) -> Result<()> {
         let remove = |row: &Row| {
             let delete = Delete::new(Bytes::copy_from_slice(row.key()))?;
@@ -300,13 +300,13 @@ impl KeptTable {
         found.ok_or_else(|| Error::invalid(format!("no index `{name}` is declared")))
     }
 
-    /// Returns the keys of the entries that a row has now or later.
+    /// Returns the keys for the entries that a row has now or later.
     fn entries(&self, kept: &KeptIndex, row: &[u8], cells: &Row) -> Result<Vec<Bytes>> {
         kept.index.entries_over_time(row, cells, |family| self.ttls.get(family).copied())
     }
 }
 
-/// The name of one write.
+/// The name for one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Token {
     client: [u8; 8],
@@ -324,7 +324,7 @@ impl Token {
     }
 }
 
-/// Returns whether a table holds the entries of an index, and clients keep it.
+/// Returns true if a table holds an index's entries, and clients maintain it.
 fn is_kept_by_clients(entries: &TableDescriptor, base: &TableName, index: &Index) -> Result<bool> {
     let of = IndexOf { table: base.clone(), index: index.name().to_owned(), is_copy: false };
     let keeper = entries.attributes.get(INDEX_KEEPER_ATTRIBUTE.as_bytes());
@@ -332,7 +332,7 @@ fn is_kept_by_clients(entries: &TableDescriptor, base: &TableName, index: &Index
         && keeper.is_some_and(|keeper| keeper == CLIENT_KEEPER))
 }
 
-/// Refuses to write a table of entries or of intents.
+/// Refuses to write a table with entries or intents.
 fn refuse_entries(declared: &TableDescriptor) -> Result<()> {
     let keeper = declared.attributes.contains_key(INDEX_KEEPER_ATTRIBUTE.as_bytes());
     match IndexOf::of_table(declared)? {

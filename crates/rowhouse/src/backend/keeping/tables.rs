@@ -1,4 +1,4 @@
-//! The tables of indexes that clients keep: they are created, altered, truncated and dropped with
+//! The index tables that clients maintain: they are created, altered, truncated and dropped with
 //! their base table, in orders that are safe to repeat.
 
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use super::{Keeper, KeptTable, is_kept_by_clients};
 use crate::spec::with_indexes;
 
 impl Keeper {
-    /// Returns the indexes of a table, whether or not they have tables; `None` if there are none
-    /// that clients keep.
+    /// Returns the indexes on a table, whether or not they have tables; `None` if there are none
+    /// that clients maintain.
     async fn declared(&self, table: &TableName) -> Result<Option<Arc<KeptTable>>> {
         if table.is_system() || self.server_keeps().await? {
             return Ok(None);
@@ -25,7 +25,7 @@ impl Keeper {
         Ok(self.kept_table(&self.describe(table).await?)?.map(Arc::new))
     }
 
-    /// Creates a table and the tables of its indexes, which are ready.
+    /// Creates a table and the index tables, which are ready.
     pub(crate) async fn create_table(
         &self,
         declared: &TableDescriptor,
@@ -110,7 +110,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Creates the tables that the indexes of a table lack; they are to be built.
+    /// Creates the tables that the indexes on a table lack; they are to be built.
     pub(super) async fn create_missing(&self, base: &TableDescriptor) -> Result<()> {
         self.create_intents(base.name()).await?;
         for index in indexes(base)? {
@@ -138,7 +138,7 @@ impl Keeper {
         }
     }
 
-    /// Creates the table of an index, or takes one that an earlier attempt has left.
+    /// Creates the table for an index, or takes one that an earlier attempt has left.
     async fn create_entries(
         &self,
         base: &TableDescriptor,
@@ -172,7 +172,7 @@ impl Keeper {
         self.client.admin().create_table(&stored, &[]).await
     }
 
-    /// Notes the state of an index.
+    /// Notes an index's state.
     pub(super) async fn set_state(&self, entries: &TableName, state: &IndexState) -> Result<()> {
         let table = self.describe(entries).await?;
         if IndexState::of_table(&table)? == *state {
@@ -183,7 +183,7 @@ impl Keeper {
         self.client.admin().modify_table(&altered, None).await
     }
 
-    /// Drops a table of entries, if there is one.
+    /// Drops a table with entries, if there is one.
     async fn drop_entries(&self, entries: &TableName) -> Result<()> {
         match self.describe(entries).await {
             Ok(table) if IndexOf::of_table(&table)?.is_none() => Err(Error::invalid(format!(
@@ -201,7 +201,7 @@ impl Keeper {
         quietly(admin.delete_table(table).await, ErrorKind::TableNotFound)
     }
 
-    /// Disables the tables of the indexes of a table that is disabled.
+    /// Disables the index tables for a table that is disabled.
     pub(crate) async fn disable_entries(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         for index in &kept.indexes {
@@ -211,7 +211,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Enables the tables of the indexes of a table that is about to be enabled.
+    /// Enables the index tables for a table that is about to be enabled.
     pub(crate) async fn enable_entries(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         for index in &kept.indexes {
@@ -221,7 +221,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Drops the tables of the indexes of a disabled table that is about to be dropped.
+    /// Drops the index tables for a disabled table that is about to be dropped.
     pub(crate) async fn drop_all_entries(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         if self.client.admin().is_enabled(table).await? {
@@ -235,7 +235,7 @@ impl Keeper {
         self.drop_quietly(&kept.intents).await
     }
 
-    /// Puts the indexes of a table to building: it is about to be replaced as a whole.
+    /// Sets the indexes on a table to building: it is about to be replaced as a whole.
     pub(crate) async fn suspend(&self, table: &TableName) -> Result<bool> {
         let Some(kept) = self.declared(table).await? else { return Ok(false) };
         let begin = IndexState::Building { next_row: Bytes::new() };
@@ -246,7 +246,7 @@ impl Keeper {
         Ok(true)
     }
 
-    /// Empties the tables of the indexes of a disabled table.
+    /// Empties the index tables for a disabled table.
     pub(crate) async fn truncate_entries(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         let admin = self.client.admin();
@@ -257,7 +257,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Puts the indexes of a table that was empty when they were emptied to ready.
+    /// Sets the indexes on a table that was empty when they were emptied to ready.
     pub(crate) async fn resume(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         for index in &kept.indexes {
@@ -266,7 +266,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Builds the indexes of a table that was cloned with its declaration.
+    /// Builds the indexes on a table that was cloned with the declaration.
     pub(crate) async fn build_all(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         self.create_missing(&self.describe(table).await?).await?;
@@ -277,7 +277,7 @@ impl Keeper {
     }
 
     /// Returns a descriptor as the server is to store it: as it is, except in tests, whose servers
-    /// would keep the indexes.
+    /// would maintain the indexes.
     pub(in crate::backend) fn stored(&self, table: TableDescriptor) -> TableDescriptor {
         #[cfg(test)]
         let table = self.shared.tests.hidden(table);

@@ -1,4 +1,4 @@
-//! Clients that keep indexes, on a server of ours that does not know of them: it sees their
+//! Clients that maintain indexes, on our server, which does not know about them: it sees their
 //! declarations under other names.
 
 use std::sync::{Arc, Mutex};
@@ -23,7 +23,7 @@ use crate::{Database, Table, TableSpec};
 /// What tests change.
 #[derive(Default)]
 pub(super) struct Hooks {
-    /// Whether the server must not see declarations of indexes.
+    /// Whether the server must not see index declarations.
     hides: bool,
     gate: Mutex<Option<Gate>>,
 }
@@ -37,7 +37,7 @@ struct Gate {
 
 const HIDDEN: [(&str, &str); 2] =
     [(INDEXES_ATTRIBUTE, "hidden.indexes"), (INDEX_OF_ATTRIBUTE, "hidden.index_of")];
-/// The key of an index table, whose names only such a table may have.
+/// The key for an index table, whose names only such a table may have.
 const HIDDEN_KEY: &str = "hidden.key";
 
 impl Hooks {
@@ -88,13 +88,13 @@ impl Hooks {
     }
 }
 
-/// A server, and clients of it that keep indexes.
+/// A server, and clients on it that maintain indexes.
 struct Scene {
     server: Server,
     _dir: TempDir,
 }
 
-/// A client, and the hooks of its writes.
+/// A client, and the hooks in its writes.
 struct Member {
     database: Database,
     keeper: Keeper,
@@ -151,7 +151,7 @@ impl Member {
         self.database.table(name).await.unwrap()
     }
 
-    /// Begins a write and lets it run until a step, or to its end if there is none.
+    /// Begins a write and lets it run until a step, or to the end if there is none.
     async fn write_until(&self, table: &Table, write: Mutation, step: Option<Step>) -> Stopped {
         let (table, mut go_on) = (table.clone(), None);
         let task = {
@@ -217,7 +217,7 @@ async fn found(table: &Table, query: &str, index: Option<&str>) -> Vec<String> {
     ids
 }
 
-/// Checks that queries by the indexes find what they find by the key, of the row `id` if one is
+/// Checks that queries by the indexes find what they find by the key, for the row `id` if one is
 /// given.
 async fn check(table: &Table, id: Option<&str>, values: &[String], context: &str) {
     let mut queries = Vec::new();
@@ -243,7 +243,7 @@ fn put(id: &str, cells: &[(&str, String)]) -> Mutation {
     put.unwrap().into()
 }
 
-/// Two writes of one row, which begins with the cells `first`.
+/// Two writes to one row, which begins with the cells `first`.
 #[derive(Clone)]
 struct Race {
     first: Vec<Vec<(&'static str, &'static str)>>,
@@ -369,7 +369,7 @@ async fn every_kind_of_write_leaves_the_entries_that_the_rows_have() {
         table.put(Put::new("t").unwrap().add_at("d", "a", at, value).unwrap()).await.unwrap();
         check(&["x", "y", "z"]).await;
     }
-    // Deletes of all kinds.
+    // All kinds of deletes.
     let (latest, at) = (Timestamp::LATEST, Timestamp::from_millis(60).unwrap());
     table.mutate(put("t", &[("b", text("b"))])).await.unwrap();
     for delete in [
@@ -383,7 +383,7 @@ async fn every_kind_of_write_leaves_the_entries_that_the_rows_have() {
         table.delete(delete.unwrap()).await.unwrap();
         check(&["x", "y", "z", "b", "m5", "n5"]).await;
     }
-    // Conditions that hold and that do not, appends, and several mutations of a row.
+    // Conditions that hold and that do not, appends, and several mutations for a row.
     let to = |value: &str| put("m0305", &[("a", text(value))]);
     assert!(table.mutate_if(&when("m5"), to("c1")).await.unwrap().is_some());
     assert!(table.mutate_if(&when("m5"), to("c2")).await.unwrap().is_none());
@@ -442,7 +442,7 @@ async fn a_value_of_a_unique_index_has_one_row_whatever_its_claimant_does() {
     // The value is free once the row has another.
     first.mutate(to("r1", "y")).await.unwrap();
     second.mutate(to("r2", "x")).await.unwrap();
-    // Of two rows of a batch the first one gets it.
+    // The first of two rows in a batch gets it.
     let outcomes = first.batch(vec![to("r3", "z"), to("r4", "z"), to("r5", "w")]).await;
     assert_eq!(outcomes.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
     let append = Append::new("r1").unwrap().add("d", "a", "+").unwrap();

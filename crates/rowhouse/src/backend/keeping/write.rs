@@ -1,4 +1,4 @@
-//! The steps of a write of a table whose indexes this client keeps.
+//! The steps in a write to a table whose indexes this client maintains.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use super::{Keeper, KeptTable, OPERATION_MAX, Step, Token};
 /// The most rows that one intent names, and their bytes.
 const ROWS_MAX: usize = 1000;
 const ROW_BYTES_MAX: usize = 1 << 20;
-/// The mutations of a table without indexes that are written under one look at its declaration.
+/// How many mutations to a table without indexes are written under one look at the declaration.
 const UNINDEXED_MAX: usize = 10_000;
 
 /// A write that has begun: its rows may be changed until it ends.
@@ -26,16 +26,16 @@ pub(in crate::backend) struct Write {
     rows: Vec<Bytes>,
     open: OpenIntent,
     token: Token,
-    /// For each index, the cells of the entries that the rows had.
+    /// For each index, the cells in the entries that the rows had.
     seen: Vec<Vec<Row>>,
 }
 
 impl Keeper {
-    /// Begins a write of one row: opens its intent, if it can change entries. Makes the mutations
+    /// Begins a write to one row: opens its intent, if it can change entries. Makes the mutations
     /// as durable as entries are.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value of a unique index that another row has, and for an entry that
+    /// `InvalidRequest` for a value in a unique index that another row has, and for an entry that
     /// is too long; `Unsupported` for a mutation that indexes do not allow. Nothing is written
     /// then.
     pub(in crate::backend) async fn begin(
@@ -56,7 +56,7 @@ impl Keeper {
         }
     }
 
-    /// Begins a write of a part of a batch. `refused` gets an error for each mutation that must not
+    /// Begins to write a part of a batch. `refused` gets an error for each mutation that must not
     /// be written.
     pub(in crate::backend) async fn begin_part(
         &self,
@@ -175,7 +175,7 @@ impl Keeper {
         Ok(seen)
     }
 
-    /// Ends a write: brings the entries of its rows up to date and closes the intent. If that
+    /// Ends a write: brings the entries for the rows up to date and closes the intent. If that
     /// fails, or if the write may still arrive, the intent stays open, and readers look at the
     /// rows.
     pub(in crate::backend) async fn end_write<'e>(
@@ -208,8 +208,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Adds the entries of the rows of a write by the declaration as it is now: an index may have
-    /// been dropped meanwhile.
+    /// Adds the entries for a write's rows by the declaration as it is now: an index may have been
+    /// dropped meanwhile.
     async fn update_by_new_declaration(&self, write: &Write) -> Result<()> {
         self.forget(&write.kept.name);
         match self.kept(&write.kept.name).await? {
@@ -253,7 +253,7 @@ impl KeptTable {
             || matches!(mutation, Mutation::Delete(delete) if delete.cells().is_empty())
     }
 
-    /// Refuses a mutation that would let rows change without a write, or whose new value of a
+    /// Refuses a mutation that would let rows change without a write, or whose new value in a
     /// unique index is not known before.
     fn check(&self, mutation: &Mutation) -> Result<()> {
         if let Some(ttl) = mutation.ttl_millis() {
@@ -283,7 +283,7 @@ impl KeptTable {
         Ok(())
     }
 
-    /// A row must not go back to an older value after a crash: its entries do not.
+    /// A row must not go back to an older value after a crash: the entries do not.
     fn make_durable(&self, mutation: &mut Mutation) {
         let durability = match mutation {
             Mutation::Put(put) => &mut put.durability,
@@ -297,13 +297,13 @@ impl KeptTable {
     }
 }
 
-/// Returns the cells of a row as they are if a mutation's puts are the newest ones.
+/// Returns a row's cells as they are if a mutation's puts are the newest ones.
 pub(super) fn with_puts(index: &Index, old: &Row, mutation: &Mutation) -> Result<Row> {
     let is_own = |cell: &&Cell| {
         cell.kind() == CellKind::Put && index.columns().has_column(cell.family(), cell.qualifier())
     };
     let mut puts: Vec<_> = mutation.cells().iter().filter(is_own).collect();
-    // Of a column the newest one, of one time the last one.
+    // For a column the newest one, for one time the last one.
     puts.reverse();
     puts.sort_by_key(|cell| std::cmp::Reverse(cell.timestamp()));
     let puts: Vec<_> = puts.iter().map(|cell| cell.with_timestamp(Timestamp::MIN)).collect();
@@ -325,7 +325,7 @@ fn decides(columns: &rowhouse_model::Columns, cell: &Cell) -> bool {
     }
 }
 
-/// Whether an error says that nothing was written and nothing will be.
+/// Whether an error means that nothing was written and nothing will be.
 fn is_refusal(error: &Error) -> bool {
     use ErrorKind::*;
     matches!(

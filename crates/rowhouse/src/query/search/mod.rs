@@ -16,22 +16,22 @@ use super::{By, KeysPage, Page, Query, QueryRow, QueryRows};
 pub(super) use rows::SearchRows;
 use searched::Searched;
 
-/// The order of the rows of a search.
+/// The order in which a search returns rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SearchOrder {
     Key,
     Score,
-    /// Of the field with this name.
+    /// By the field with this name.
     Field(String),
 }
 
-/// A value of a field, and how many rows of a search have it: see [`Query::facets`].
+/// A field value, and how many rows in a search have it: see [`Query::facets`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Facet {
     /// The value.
     pub value: Value,
-    /// The number of rows.
+    /// The row count.
     pub rows: u64,
 }
 
@@ -41,19 +41,19 @@ pub struct Facet {
 pub struct Snippet {
     /// The part of the text.
     pub text: String,
-    /// The words found, as ranges of bytes of `text`, in order.
+    /// The words found, as byte ranges in `text`, in order.
     pub matches: Vec<std::ops::Range<usize>>,
 }
 
-/// The words of a search, by the field in which each is looked for.
+/// The words in a search, by the field in which each is looked for.
 #[derive(Debug)]
 pub(super) struct SearchTexts {
     fields: Vec<(String, Highlighter)>,
 }
 
 impl Query<'_> {
-    /// Returns the rows by their score, the highest first. The score is BM25, over the words of all
-    /// conditions `matches`. Pages keep the rows as they were at the first page, for five minutes
+    /// Returns the rows by their score, the highest first. The score is BM25, over the words in all
+    /// conditions `matches`. Pages retain the rows as they were at the first page, for five minutes
     /// from the last one.
     ///
     /// ```
@@ -71,9 +71,9 @@ impl Query<'_> {
         self
     }
 
-    /// Returns the rows in the order of a field of the full-text index, which has no analyser or
-    /// the analyser `keyword`. Rows with one value are in the order of their keys; rows without a
-    /// value come last, also in reverse. Each page takes time for all rows that match.
+    /// Returns the rows ordered by a field in the full-text index, which has no analyser or the
+    /// analyser `keyword`. Rows with one value are in key order; rows without a value come last,
+    /// also in reverse. Each page takes time for all rows that match.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -88,9 +88,9 @@ impl Query<'_> {
         self
     }
 
-    /// Returns how many rows have each value of a field, of all rows of the query, the most
-    /// frequent value first, at most `values` values. The field is one of the full-text index, and
-    /// has no analyser or the analyser `keyword`.
+    /// Returns how many of the query's rows have each value of a field, the most frequent value
+    /// first, at most `values` values. The field is in the full-text index, and has no analyser or
+    /// the analyser `keyword`.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -116,7 +116,7 @@ impl Query<'_> {
         counts.iter().map(|count| facet(searched.plan(), field, count)).collect()
     }
 
-    /// Returns the plan of a query with `matches`, which can be printed.
+    /// Returns the plan for a query with `matches`, which can be printed.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -164,7 +164,7 @@ impl Query<'_> {
         self.search_in(self.plan_search().await?, None).await
     }
 
-    /// As [`Query::search`]; with a view, it is the search that an earlier page by score kept.
+    /// As [`Query::search`]; with a view, it is the search that an earlier page by score retained.
     async fn search_in(&self, plan: SearchPlan, view: Option<u64>) -> Result<Searched> {
         let backend = self.table.backend();
         if let Some(table) = backend.server_table(self.table.name()) {
@@ -204,7 +204,7 @@ impl Query<'_> {
         Ok(())
     }
 
-    /// Opens the rows of a query with `matches`.
+    /// Opens the rows for a query with `matches`.
     pub(super) async fn search_rows(self) -> Result<QueryRows> {
         let (table, offset) = (self.table, self.offset);
         let mut rows = SearchRows::open(self).await?;
@@ -212,7 +212,7 @@ impl Query<'_> {
         Ok(QueryRows::new(table, RowsOf::Search(Box::new(rows))))
     }
 
-    /// Returns the number of rows of a query with `matches`.
+    /// Returns how many rows a query with `matches` has.
     pub(super) async fn search_count(self) -> Result<u64> {
         let searched = self.search().await?;
         match searched.clone().count().await {
@@ -223,7 +223,7 @@ impl Query<'_> {
         }
     }
 
-    /// Returns the keys of the rows of a query with `matches`.
+    /// Returns the row keys for a query with `matches`.
     pub(super) async fn search_keys(self) -> Result<Vec<Bytes>> {
         let offset = self.offset;
         let mut keys = SearchRows::open(self).await?.into_keys();
@@ -231,7 +231,7 @@ impl Query<'_> {
         keys.read(usize::MAX).await
     }
 
-    /// Reads a page of the keys of a query with `matches`.
+    /// Reads a page with keys for a query with `matches`.
     pub(super) async fn search_keys_page(self, rows: usize) -> Result<KeysPage> {
         let offset = self.offset;
         let mut reading = SearchRows::open_page(self, rows).await?.into_keys();
@@ -241,7 +241,7 @@ impl Query<'_> {
         Ok(KeysPage { keys, next, left_out: 0, unreadable: 0 })
     }
 
-    /// Reads a page of a query with `matches`.
+    /// Reads a page for a query with `matches`.
     pub(super) async fn search_page(self, rows: usize) -> Result<Page> {
         let offset = self.offset;
         let mut reading = SearchRows::open_page(self, rows).await?;
@@ -271,8 +271,8 @@ impl SearchTexts {
 }
 
 impl QueryRow {
-    /// Returns the BM25 score, if the query asked for rows [by score](Query::by_score). It compares
-    /// rows of one query only.
+    /// Returns the BM25 score, if the query requested rows [by score](Query::by_score). It compares
+    /// rows from one query only.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -285,7 +285,7 @@ impl QueryRow {
         self.score
     }
 
-    /// Returns a part of the text in a declared column, of at most `chars` characters, around the
+    /// Returns a part of the text in a declared column, with at most `chars` characters, around the
     /// words that the query looked for there. `None` if the row has no such cell, if it was not
     /// read, or if the query has no `matches` for this column.
     ///
@@ -320,7 +320,7 @@ impl QueryRow {
     }
 }
 
-/// Decodes the value of a facet.
+/// Decodes a facet value.
 fn facet(plan: &SearchPlan, field: &str, count: &FacetCount) -> Result<Facet> {
     let declared = plan.index().search().and_then(|search| search.field(field));
     let order = declared.and_then(|(_, field)| field.order());

@@ -1,4 +1,4 @@
-//! Tokens of pages of a search.
+//! Tokens for search pages.
 //!
 //! ```text
 //! in key order   "k" direction "." fingerprint "." key in hexadecimal     no state is kept
@@ -103,7 +103,7 @@ fn letter(direction: Direction) -> char {
     }
 }
 
-/// A number that differs between queries. A program of another version may have another one.
+/// A number that differs between queries. Another program version may have another one.
 fn fingerprint(plan: &SearchPlan) -> u64 {
     let mut hasher = DefaultHasher::new();
     plan.to_string().hash(&mut hasher);

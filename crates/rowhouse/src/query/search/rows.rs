@@ -1,4 +1,4 @@
-//! The rows of a search, read in batches.
+//! Search rows, read in batches.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -16,16 +16,16 @@ use crate::declared::DeclaredColumns;
 use crate::query::{Query, QueryRow};
 use crate::table::Table;
 
-/// The number of rows of the first batch; each later one is twice as large.
+/// How many rows the first batch has; each later one is twice as large.
 const BATCH_MIN: usize = 64;
 
-/// The most rows of a batch.
+/// The most rows in a batch.
 const BATCH_MAX: usize = 4_096;
 
-/// The reading of a batch, which gives the search back.
+/// A batch being read, which returns the search.
 type Running = Pin<Box<dyn Future<Output = Result<(Searched, FoundBatch)>> + Send + Sync>>;
 
-/// The rows of a search.
+/// A search's rows.
 pub(in crate::query) struct SearchRows {
     table: Table,
     searched: Searched,
@@ -44,7 +44,7 @@ pub(in crate::query) struct SearchRows {
     left: u64,
 }
 
-/// What makes query rows of rows.
+/// What makes query rows from rows.
 struct Shape {
     schema: KeySchema,
     columns: Arc<DeclaredColumns>,
@@ -74,7 +74,7 @@ impl SearchRows {
         }
     }
 
-    /// Opens the rows of a page, from the place of its token on.
+    /// Opens the rows on a page, from the place in the page token on.
     pub(super) async fn open_page(query: Query<'_>, rows: usize) -> Result<Self> {
         let text = query.after.clone().unwrap_or_default();
         let token = query.after.as_deref().map(|token| Token::parse(token, &query)).transpose()?;
@@ -203,13 +203,13 @@ impl SearchRows {
         Ok(())
     }
 
-    /// Returns the keys of the rows. No row was read before.
+    /// Returns the row keys. No row was read before.
     pub(super) fn into_keys(mut self) -> SearchKeys {
         self.reading = Arc::new(Reading { cells: None, ..Reading::clone(&self.reading) });
         SearchKeys { table: Some(self.table.clone()), rows: self, batch: VecDeque::new() }
     }
 
-    /// Returns the token of a page that ends with the last row returned; `None` if no row follows.
+    /// Returns the token for a page that ends with the last row returned; `None` if no row follows.
     pub(super) async fn token(&mut self) -> Result<Option<String>> {
         let place = self.place.clone();
         if std::future::poll_fn(|context| self.poll_row(context)).await?.is_none() {
@@ -218,7 +218,7 @@ impl SearchRows {
         self.token_after(place)
     }
 
-    /// Returns the token of a page that ends before a place; `None` for a page of no rows.
+    /// Returns the token for a page that ends before a place; `None` for a page without rows.
     fn token_after(&self, place: SearchPlace) -> Result<Option<String>> {
         if place.is_start() {
             return Ok(None);
@@ -235,7 +235,7 @@ impl SearchRows {
 }
 
 /// Reads rows from a place on. If nothing has been read before, `table` is given: the search is
-/// made again if its index was damaged and is built anew.
+/// made again if the index was damaged and is built anew.
 async fn read_or_search_again(
     table: Option<Table>,
     searched: Searched,
@@ -255,7 +255,7 @@ async fn read_or_search_again(
     }
 }
 
-/// The keys of the rows of a search. It reads no cells.
+/// The row keys from a search. It reads no cells.
 pub(super) struct SearchKeys {
     /// Given until the first read.
     table: Option<Table>,
@@ -312,7 +312,7 @@ impl SearchKeys {
         Ok(keys)
     }
 
-    /// Returns the token of a page that ends with the last key read; `None` if no row follows.
+    /// Returns the token for a page that ends with the last key read; `None` if no row follows.
     pub(super) async fn token(&mut self) -> Result<Option<String>> {
         let place = self.rows.place.clone();
         match self.next().await? {

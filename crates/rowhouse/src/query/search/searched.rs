@@ -20,20 +20,20 @@ use crate::table::Table;
 pub(super) enum Searched {
     /// What was found in this process, at one read point.
     Here(Arc<Found>),
-    /// A server makes it, again for each batch of rows; rows by score are those of one view.
+    /// A server makes it, again for each row batch; rows by score come from one view.
     Server(Arc<ServerSearch>),
 }
 
-/// A search by the calls of a server.
+/// A search by server calls.
 pub(super) struct ServerSearch {
     table: ServerTable,
     plan: SearchPlan,
     text: SearchText,
-    /// As the last answer says.
+    /// As in the last answer.
     long_words: AtomicU64,
 }
 
-/// Rows of a search, each with the place after it.
+/// Rows from a search, each with the place after it.
 pub(super) struct FoundBatch {
     pub(super) rows: Vec<(FoundKey, Row, SearchPlace)>,
     /// Where the next batch begins.
@@ -41,11 +41,11 @@ pub(super) struct FoundBatch {
     pub(super) is_end: bool,
 }
 
-/// What is read of the rows of a search.
+/// What is read from the rows that a search finds.
 #[derive(Clone)]
 pub(super) struct Reading {
     pub(super) direction: Direction,
-    /// The columns and versions of a row; `None` for keys only.
+    /// The columns and versions in a row; `None` for keys only.
     pub(super) cells: Option<Get>,
     /// Whether the rows are read to the end by this reader, and not continued by a page token.
     pub(super) ends_view: bool,
@@ -91,8 +91,8 @@ impl Searched {
         Ok(Self::Server(Arc::new(ServerSearch { table, plan, text, long_words })))
     }
 
-    /// Returns true if an error says that the index has been replaced since the search, as one is
-    /// that is built anew because it was damaged. The calls of a server are repeated by the client.
+    /// Returns true if an error means that the index has been replaced since the search, as one is
+    /// that is built anew because it was damaged. The client repeats calls to a server.
     pub(super) fn is_to_be_made_again(&self, error: &Error) -> bool {
         matches!(self, Self::Here(_)) && error.kind() == ErrorKind::RegionTooBusy
     }
@@ -110,7 +110,7 @@ impl Searched {
         }
     }
 
-    /// Words that are too long to be indexed. A server tells with the first rows.
+    /// Words that are too long to be indexed. A server reports them with the first rows.
     pub(super) fn long_words(&self) -> u64 {
         match self {
             Self::Here(found) => found.long_words(),
@@ -118,7 +118,7 @@ impl Searched {
         }
     }
 
-    /// Returns the number of rows.
+    /// Returns the row count.
     pub(super) async fn count(self) -> Result<u64> {
         match self {
             Self::Here(found) => blocking(move || found.count()).await,
@@ -126,7 +126,7 @@ impl Searched {
         }
     }
 
-    /// Returns how many rows have each value of a field.
+    /// Returns how many rows have each field value.
     pub(super) async fn facets(self, field: &str, values: usize) -> Result<Vec<FacetCount>> {
         match self {
             Self::Here(found) => {
@@ -162,7 +162,7 @@ impl Searched {
 }
 
 impl FoundBatch {
-    /// Gives each row the place after it. A row that has none of the columns is left out.
+    /// Gives each row the place after it. A row that has no such column is left out.
     fn of(found: FoundRows, place: SearchPlace, reading: &Reading) -> Self {
         let mut batch = Self { rows: Vec::new(), read_to: place, is_end: found.is_end };
         for (key, cells) in found.rows {

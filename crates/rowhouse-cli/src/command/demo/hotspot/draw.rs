@@ -1,4 +1,4 @@
-//! Prints and draws the result of the experiment.
+//! Prints and draws the experiment result.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use rowhouse_model::{Svg, SvgStyle};
 
 use super::{Cost, HotspotArgs, Measured, RANGE, SERVERS};
 
-/// Characters of the longest bar.
+/// How many characters the longest bar has.
 const BAR_CHARS: f64 = 24.0;
 
 /// Returns the result as a table with bars.
@@ -59,8 +59,8 @@ const TOP: f64 = 76.0;
 const LABELS: f64 = 240.0;
 const BARS: f64 = 330.0;
 
-/// Returns the result as a drawing: for each design a bar of its writes, divided into the shares of
-/// the servers.
+/// Returns the result as a drawing: for each design a bar with the writes, divided into the server
+/// shares.
 pub(super) fn svg(all: &[Measured], args: &HotspotArgs) -> String {
     let mut svg = Svg::new();
     let title = format!("Writes per second under {} designs of the row key", all.len());

@@ -1,5 +1,5 @@
 //! The classic experiment about row keys: rows with a growing number or time are written to four
-//! region servers whose operations are limited, under several designs of the key.
+//! region servers whose operations are limited, under several key designs.
 
 mod draw;
 

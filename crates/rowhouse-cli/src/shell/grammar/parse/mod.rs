@@ -9,18 +9,18 @@ use super::value::{Hash, Value};
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Statement {
-    /// The line of the script in which it begins, counted from 0.
+    /// The script line in which it begins, counted from 0.
     pub(crate) line: u64,
     pub(crate) command: String,
     pub(crate) arguments: Vec<Value>,
 }
 
-/// The result of parsing a script.
+/// What parsing a script returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// Complete statements.
     Whole(Vec<Statement>),
-    /// The last statement continues on the next line; at the end of the input that is an error.
+    /// The last statement continues on the next line; where the input ends, that is an error.
     Open(Fault),
     /// No continuation could make it valid.
     Wrong(Fault),
@@ -52,13 +52,13 @@ pub(crate) fn parse(script: &str) -> Parsed {
                 }
             }
         };
-        // The end of the tokens may not be that of the script.
+        // The tokens may end before the script ends.
         let Some(stop) = stop else { return ended };
         let fault = match &stop {
             Stop::Open { at } => Fault::new(*at, "unterminated text"),
             Stop::Fault(fault) => fault.clone(),
         };
-        // After the end of a command, another one begins.
+        // After a command ends, another one begins.
         let is_inside = parser.tokens.last().is_some_and(|(_, token)| *token != Token::End);
         let fault = if is_inside { fault.in_command(command_at) } else { fault };
         return match stop {
@@ -79,12 +79,12 @@ struct Parser {
     tokens: Vec<(usize, Token)>,
     next: usize,
     end: usize,
-    /// The number of open arrays and hashes.
+    /// How many arrays and hashes are open.
     depth: usize,
 }
 
 impl Parser {
-    /// Parses a command and its arguments.
+    /// Parses a command and the arguments.
     fn statement(&mut self) -> Result<(String, Vec<Value>), Missing> {
         let Some((at, token)) = self.take() else {
             return Err(self.expected("a command"));
@@ -106,8 +106,8 @@ impl Parser {
         Ok((command, arguments))
     }
 
-    /// Adds a hint to an error that comes after a text of several lines: its closing quote may be
-    /// missing, and the text ends at the opening quote of another.
+    /// Adds a hint to an error that comes after a text with several lines: the closing quote may be
+    /// missing, and the text ends at another text's opening quote.
     fn with_hint(&self, script: &str, fault: Fault) -> Fault {
         let texts = self.tokens.windows(2).filter_map(|pair| match pair {
             [(at, Token::Text(_)), (end, _)] => Some(*at..*end),
@@ -126,8 +126,8 @@ impl Parser {
         Fault { message, ..fault }
     }
 
-    /// Parses arguments up to the closing bracket, or to the end of the statement. Pairs outside
-    /// braces become one hash at the end.
+    /// Parses arguments up to the closing bracket, or to the statement's end. Pairs outside braces
+    /// become one hash at the end.
     fn arguments(&mut self, close: Option<char>) -> Result<Vec<Value>, Missing> {
         let mut arguments = Vec::new();
         let mut pairs = Hash::new();
@@ -164,7 +164,7 @@ impl Parser {
         Ok(arguments)
     }
 
-    /// Returns whether the arguments end here, after taking a closing bracket.
+    /// Returns true if the arguments end here, after taking a closing bracket.
     fn at_close(&mut self, close: Option<char>) -> Result<bool, Missing> {
         let Some(close) = close else { return Ok(matches!(self.peek(), None | Some(Token::End))) };
         self.skip_ends();
@@ -178,7 +178,7 @@ impl Parser {
         }
     }
 
-    /// Parses a value, or a word before `=>`: there the names of fields need no quotes.
+    /// Parses a value, or a word before `=>`: there field names need no quotes.
     fn name_or_value(&mut self) -> Result<Value, Missing> {
         match self.tokens.get(self.next..self.next + 2) {
             Some([(_, Token::Word(word)), (_, Token::Arrow)]) => {
@@ -288,7 +288,7 @@ impl Parser {
     }
 }
 
-/// Maximum nesting of arrays and hashes, more than any command takes.
+/// Maximum nesting depth for arrays and hashes, more than any command takes.
 const DEPTH_MAX: usize = 64;
 
 fn never(at: usize, message: impl Into<String>) -> Missing {

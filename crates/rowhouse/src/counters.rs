@@ -328,3 +328,25 @@ fn is_refused(error: &Error) -> bool {
             | ErrorKind::ReadOnly
     )
 }
+
+impl Table {
+    /// Returns a buffer that gathers adds to counters in the table in memory and writes their sums
+    /// every second: for counters that change often, if a crash may lose the last second. See
+    /// [`CounterBuffer`].
+    ///
+    /// ```
+    /// use rowhouse::CounterSettings;
+    ///
+    /// # async fn example(articles: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let reads = articles.counter_buffer(CounterSettings::default());
+    /// reads.add("article-7", "n", "reads", 1)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn counter_buffer(&self, settings: CounterSettings) -> CounterBuffer {
+        CounterBuffer::new(self.clone(), settings)
+    }
+}

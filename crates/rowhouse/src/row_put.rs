@@ -1,7 +1,9 @@
 //! Writes a row whose key is given by fields.
 
+use std::hash::{BuildHasher, RandomState};
+
 use rowhouse_model::{Durability, Error, Put, Result, Timestamp};
-use rowhouse_schema::{CellBytes, NamedValues, Value};
+use rowhouse_schema::{CellBytes, NamedValues, RowKey, Value};
 
 use crate::table::Table;
 
@@ -197,5 +199,65 @@ impl<'t> RowPut<'t> {
     /// The first mistake in the key or a column.
     pub fn into_put(self) -> Result<Put> {
         self.put
+    }
+}
+
+impl Table {
+    /// Starts a put for the row with this key: call [`RowPut::set`] for the columns, then
+    /// [`RowPut::put`], which also reports mistakes in the key.
+    ///
+    /// A `salt` field without a given value is generated randomly, so putting the same values twice
+    /// may create two rows. A `bucket` field is computed from other fields and avoids this.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(blog: Table) -> Result<()> {
+    /// let key = [("blogger", "123".into()), ("at", "2022-12-24T18:00".into())];
+    /// blog.row(&key).set("cf", "title", "圣诞快乐").put().await
+    /// # }
+    /// ```
+    pub fn row<V: NamedValues + ?Sized>(&self, values: &V) -> RowPut<'_> {
+        let schema = match self.key_schema() {
+            Ok(schema) => schema,
+            Err(error) => return RowPut::new(self, Err(error), false),
+        };
+        let given = schema.encode(values);
+        let drawn = given.is_err() && schema.has_salt();
+        let key = match drawn {
+            true => schema.encode_salted(values, RandomState::new().hash_one(())),
+            false => given,
+        };
+        RowPut::new(self, key.and_then(Put::new), drawn)
+    }
+
+    /// As [`Table::row`], with the key given as a struct. The put fails if the struct's template
+    /// differs from the table's.
+    ///
+    /// ```
+    /// # #[cfg(feature = "derive")] {
+    /// # use rowhouse::{Result, RowKey, Table};
+    /// #[derive(RowKey)]
+    /// #[key("[user string][n u32]")]
+    /// struct Note {
+    ///     user: String,
+    ///     n: u32,
+    /// }
+    ///
+    /// # async fn example(notes: Table) -> Result<()> {
+    /// notes.row_of(&Note { user: "bob".into(), n: 7 }).set("n", "text", "Hello").put().await
+    /// # }
+    /// # }
+    /// ```
+    pub fn row_of<K: RowKey>(&self, key: &K) -> RowPut<'_> {
+        let drawn = K::schema().has_salt();
+        let encoded = self.check_row_key::<K>().and_then(|()| {
+            let mut encoded = Vec::new();
+            match drawn {
+                true => key.encode_key_salted(RandomState::new().hash_one(()), &mut encoded)?,
+                false => key.encode_key(&mut encoded)?,
+            }
+            Ok(encoded)
+        });
+        RowPut::new(self, encoded.and_then(Put::new), drawn)
     }
 }

@@ -1,6 +1,5 @@
 //! A table handle.
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use rowhouse_model::{
@@ -8,15 +7,11 @@ use rowhouse_model::{
     Mutation, MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, RowRange, Scan,
     ServerName, TableDescriptor, TableName, TableState, check_row, escape,
 };
-use rowhouse_schema::{ColumnSchema, INDEXES_ATTRIBUTE, KeySchema, NamedValues, Predicate, RowKey};
+use rowhouse_schema::{ColumnSchema, INDEXES_ATTRIBUTE, KeySchema, NamedValues, RowKey};
 use rowhouse_store::RangeEstimate;
 
-use crate::analysis::{analyze_get, analyze_scan, on_blocking_thread};
 use crate::backend::{Backend, ReadAhead, TableId, TableReadPoint};
-use crate::counters::{CounterBuffer, CounterSettings};
 use crate::declared::DeclaredColumns;
-use crate::query::{Analysis, Query};
-use crate::row_put::RowPut;
 use crate::rows::Rows;
 
 /// A table in a database. A clone is another handle to the same table.
@@ -179,33 +174,6 @@ impl Table {
         self.key_schema()?.encode(values)
     }
 
-    /// Starts a put for the row with this key: call [`RowPut::set`] for the columns, then
-    /// [`RowPut::put`], which also reports mistakes in the key.
-    ///
-    /// A `salt` field without a given value is generated randomly, so putting the same values twice
-    /// may create two rows. A `bucket` field is computed from other fields and avoids this.
-    ///
-    /// ```
-    /// # use rowhouse::{Result, Table};
-    /// # async fn example(blog: Table) -> Result<()> {
-    /// let key = [("blogger", "123".into()), ("at", "2022-12-24T18:00".into())];
-    /// blog.row(&key).set("cf", "title", "圣诞快乐").put().await
-    /// # }
-    /// ```
-    pub fn row<V: NamedValues + ?Sized>(&self, values: &V) -> RowPut<'_> {
-        let schema = match self.key_schema() {
-            Ok(schema) => schema,
-            Err(error) => return RowPut::new(self, Err(error), false),
-        };
-        let given = schema.encode(values);
-        let drawn = given.is_err() && schema.has_salt();
-        let key = match drawn {
-            true => schema.encode_salted(values, RandomState::new().hash_one(())),
-            false => given,
-        };
-        RowPut::new(self, key.and_then(Put::new), drawn)
-    }
-
     /// Encodes a struct as a row key, for a [`Get`] or [`Delete`].
     ///
     /// ```
@@ -234,38 +202,7 @@ impl Table {
         key.to_key()
     }
 
-    /// As [`Table::row`], with the key given as a struct. The put fails if the struct's template
-    /// differs from the table's.
-    ///
-    /// ```
-    /// # #[cfg(feature = "derive")] {
-    /// # use rowhouse::{Result, RowKey, Table};
-    /// #[derive(RowKey)]
-    /// #[key("[user string][n u32]")]
-    /// struct Note {
-    ///     user: String,
-    ///     n: u32,
-    /// }
-    ///
-    /// # async fn example(notes: Table) -> Result<()> {
-    /// notes.row_of(&Note { user: "bob".into(), n: 7 }).set("n", "text", "Hello").put().await
-    /// # }
-    /// # }
-    /// ```
-    pub fn row_of<K: RowKey>(&self, key: &K) -> RowPut<'_> {
-        let drawn = K::schema().has_salt();
-        let encoded = self.check_row_key::<K>().and_then(|()| {
-            let mut encoded = Vec::new();
-            match drawn {
-                true => key.encode_key_salted(RandomState::new().hash_one(()), &mut encoded)?,
-                false => key.encode_key(&mut encoded)?,
-            }
-            Ok(encoded)
-        });
-        RowPut::new(self, encoded.and_then(Put::new), drawn)
-    }
-
-    fn check_row_key<K: RowKey>(&self) -> Result<()> {
+    pub(crate) fn check_row_key<K: RowKey>(&self) -> Result<()> {
         let declared = self.key_schema()?;
         if declared == K::schema() {
             return Ok(());
@@ -275,39 +212,6 @@ impl Table {
             self.name(),
             K::schema()
         )))
-    }
-
-    /// Builds a query with conditions on key fields and declared columns, for example `blogger =
-    /// '123' and at during 2022-12 and likes > 5`. Conditions on qualifier fields, for example
-    /// `price.at during 2022-12`, select part of a wide row. Running the query reports mistakes in
-    /// it.
-    ///
-    /// ```
-    /// # use rowhouse::{Result, Table};
-    /// # async fn example(mail: Table) -> Result<()> {
-    /// for row in mail.query("user = 'bob' and size > 10000").page(10).await?.rows {
-    ///     println!("{row}");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn query(&self, query: &str) -> Query<'_> {
-        Query::new(self, Predicate::parse(query))
-    }
-
-    /// Builds a query from a predicate whose conditions are given as values.
-    ///
-    /// ```
-    /// use rowhouse::query::Predicate;
-    ///
-    /// // How is a user's input used without quoting it?
-    /// # async fn example(mail: rowhouse::Table, user: String) -> rowhouse::Result<()> {
-    /// let page = mail.query_where(Predicate::all().eq("user", user)).page(50).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn query_where(&self, predicate: Predicate) -> Query<'_> {
-        Query::new(self, Ok(predicate))
     }
 
     /// Reads one row; the result is empty if the row does not exist.
@@ -401,43 +305,6 @@ impl Table {
     /// filter nor limit; `Unsupported` on a cluster, since HBase has no such call.
     pub async fn explain_cell(&self, get: &Get) -> Result<CellHistory> {
         self.inner.backend.explain_cell(self.id(), get).await
-    }
-
-    /// Reads one row as [`Table::get`] does, and returns what that read: files, blocks, cells and
-    /// time. See [`Query::analyze`].
-    ///
-    /// ```
-    /// # use rowhouse::{Get, Result, Table};
-    /// # async fn example(blog: Table) -> Result<()> {
-    /// println!("{}", blog.analyze_get(&Get::new("1")?.column("cf", "title")).await?);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Table::get`]; `Unsupported` on a cluster, which does not report this.
-    pub async fn analyze_get(&self, get: &Get) -> Result<Analysis> {
-        let (table, get) = (self.clone(), get.clone());
-        on_blocking_thread(move || analyze_get(table, get)).await
-    }
-
-    /// Reads a scan until it ends, as [`Table::scan`] does, and returns what that read: files,
-    /// blocks, cells and time. See [`Query::analyze`].
-    ///
-    /// ```
-    /// # use rowhouse::{Result, RowRange, Scan, Table};
-    /// # async fn example(blog: Table) -> Result<()> {
-    /// let scan = Scan::new(RowRange::new("a", "b")).family("cf");
-    /// println!("{}", blog.analyze_scan(scan).await?);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Table::scan`]; `Unsupported` on a cluster, which does not report this.
-    pub async fn analyze_scan(&self, scan: Scan) -> Result<Analysis> {
-        let table = self.clone();
-        on_blocking_thread(move || analyze_scan(table, scan)).await
     }
 
     /// Reads a row range, in key order.
@@ -779,26 +646,6 @@ impl Table {
         let mut regions = self.inner.backend.regions(self.name()).await?.into_iter();
         let found = regions.find(|(region, _)| region.range.contains(row));
         found.ok_or_else(|| Error::new(ErrorKind::UnknownRegion, self.name().to_string()))
-    }
-
-    /// Returns a buffer that gathers adds to counters in the table in memory and writes their sums
-    /// every second: for counters that change often, if a crash may lose the last second. See
-    /// [`CounterBuffer`].
-    ///
-    /// ```
-    /// use rowhouse::CounterSettings;
-    ///
-    /// # async fn example(articles: rowhouse::Table) -> rowhouse::Result<()> {
-    /// let reads = articles.counter_buffer(CounterSettings::default());
-    /// reads.add("article-7", "n", "reads", 1)?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Panics
-    /// Outside a tokio runtime.
-    pub fn counter_buffer(&self, settings: CounterSettings) -> CounterBuffer {
-        CounterBuffer::new(self.clone(), settings)
     }
 
     /// Returns a counter's value, or `None` if the column does not exist.

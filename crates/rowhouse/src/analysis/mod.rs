@@ -11,7 +11,7 @@ use rowhouse_model::{Row, TableName, escape, escape_controls};
 use rowhouse_schema::KeySchema;
 use rowhouse_store::{FamilyReads, FileReads, ReadReport, ReadTotals};
 
-pub(crate) use run::{StepTimer, analyze_get, analyze_scan, on_blocking_thread, refused};
+pub(crate) use run::{StepTimer, on_blocking_thread, refused};
 
 /// Time that a step took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -59,7 +59,7 @@ pub(crate) fn refused(table: &Table) -> Error {
 }
 
 /// Analyzes a get.
-pub(crate) async fn analyze_get(table: Table, get: Get) -> Result<Analysis> {
+async fn analyze_get(table: Table, get: Get) -> Result<Analysis> {
     let trace = Arc::<ReadTrace>::default();
     let point = traced_point(&table, &trace).await?;
     let timer = StepTimer::begin();
@@ -73,7 +73,7 @@ pub(crate) async fn analyze_get(table: Table, get: Get) -> Result<Analysis> {
 }
 
 /// Analyzes a scan until it ends.
-pub(crate) async fn analyze_scan(table: Table, scan: Scan) -> Result<Analysis> {
+async fn analyze_scan(table: Table, scan: Scan) -> Result<Analysis> {
     let trace = Arc::<ReadTrace>::default();
     let point = traced_point(&table, &trace).await?;
     let [from, to] = [&scan.range.start, &scan.range.stop]
@@ -132,5 +132,46 @@ fn columns_of(columns: &Columns) -> String {
     match names.is_empty() {
         true => String::new(),
         false => format!(", columns {}", names.join(", ")),
+    }
+}
+
+impl Table {
+    /// Reads one row as [`Table::get`] does, and returns what that read: files, blocks, cells and
+    /// time. See
+    /// [`Query::analyze`](crate::query::Query::analyze).
+    ///
+    /// ```
+    /// # use rowhouse::{Get, Result, Table};
+    /// # async fn example(blog: Table) -> Result<()> {
+    /// println!("{}", blog.analyze_get(&Get::new("1")?.column("cf", "title")).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`]; `Unsupported` on a cluster, which does not report this.
+    pub async fn analyze_get(&self, get: &Get) -> Result<Analysis> {
+        let (table, get) = (self.clone(), get.clone());
+        on_blocking_thread(move || analyze_get(table, get)).await
+    }
+
+    /// Reads a scan until it ends, as [`Table::scan`] does, and returns what that read: files,
+    /// blocks, cells and time. See
+    /// [`Query::analyze`](crate::query::Query::analyze).
+    ///
+    /// ```
+    /// # use rowhouse::{Result, RowRange, Scan, Table};
+    /// # async fn example(blog: Table) -> Result<()> {
+    /// let scan = Scan::new(RowRange::new("a", "b")).family("cf");
+    /// println!("{}", blog.analyze_scan(scan).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::scan`]; `Unsupported` on a cluster, which does not report this.
+    pub async fn analyze_scan(&self, scan: Scan) -> Result<Analysis> {
+        let table = self.clone();
+        on_blocking_thread(move || analyze_scan(table, scan)).await
     }
 }

@@ -808,3 +808,38 @@ pub struct Page {
     /// the column type.
     pub unreadable: u64,
 }
+
+impl Table {
+    /// Builds a query with conditions on key fields and declared columns, for example `blogger =
+    /// '123' and at during 2022-12 and likes > 5`. Conditions on qualifier fields, for example
+    /// `price.at during 2022-12`, select part of a wide row. Running the query reports mistakes in
+    /// it.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// for row in mail.query("user = 'bob' and size > 10000").page(10).await?.rows {
+    ///     println!("{row}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn query(&self, query: &str) -> Query<'_> {
+        Query::new(self, Predicate::parse(query))
+    }
+
+    /// Builds a query from a predicate whose conditions are given as values.
+    ///
+    /// ```
+    /// use rowhouse::query::Predicate;
+    ///
+    /// // How is a user's input used without quoting it?
+    /// # async fn example(mail: rowhouse::Table, user: String) -> rowhouse::Result<()> {
+    /// let page = mail.query_where(Predicate::all().eq("user", user)).page(50).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn query_where(&self, predicate: Predicate) -> Query<'_> {
+        Query::new(self, Ok(predicate))
+    }
+}

@@ -39,7 +39,7 @@ pub(super) struct CellSelection {
 }
 
 impl CellsArgs {
-    /// Returns whether cells were requested.
+    /// Returns true if cells were requested.
     pub(super) fn is_asked(&self) -> bool {
         self.cells
     }

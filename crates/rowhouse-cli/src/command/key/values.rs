@@ -26,7 +26,7 @@ pub(super) struct ValueFiles {
 }
 
 impl ValueFiles {
-    /// Returns whether a file is given.
+    /// Returns true if a file is given.
     pub(super) fn is_given(&self) -> bool {
         self.jsonl.is_some() || self.csv.is_some()
     }

@@ -126,7 +126,7 @@ impl Design {
         }
     }
 
-    /// Returns the query for [`RANGE`] rows that belong together: those of successive numbers, or
+    /// Returns the query for [`RANGE`] rows that belong together: with successive numbers, or
     /// of one user in successive times.
     fn range(&self, number: u64) -> String {
         match self.order {

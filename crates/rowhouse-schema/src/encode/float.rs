@@ -130,7 +130,7 @@ fn widened(bits: u32) -> f64 {
     )
 }
 
-/// Returns the bits that the f32 has that is equal to a float, or nearest to it.
+/// Returns the bits for the f32 equal to a float, or nearest to it.
 fn narrowed(float: f64) -> u32 {
     if !float.is_nan() {
         return (float as f32).to_bits();

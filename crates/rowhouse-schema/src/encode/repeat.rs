@@ -1,18 +1,18 @@
-//! `repeat(T T …)`: groups of fixed width, repeated up to the end of the key.
+//! `repeat(T T …)`: groups with fixed width, repeated up to the key's end.
 
 use super::Codec;
 use crate::error::KeyMismatch;
 use crate::value::Value;
 
-/// The codec of a `repeat`.
+/// The codec for a `repeat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Repeat {
-    /// The codecs of one group, each of fixed width.
+    /// One group's codecs, each with fixed width.
     pub(crate) group: Vec<Codec>,
 }
 
 impl Repeat {
-    /// The width of one group, in bytes.
+    /// How wide one group is, in bytes.
     pub(crate) fn group_width(&self) -> usize {
         self.group.iter().filter_map(Codec::width).sum()
     }
@@ -34,7 +34,7 @@ impl Repeat {
         }
     }
 
-    /// Checks that a value is a list of groups of the right kinds, not whether a key can hold it.
+    /// Checks that a value is a list of groups with the right kinds, not whether a key can hold it.
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
         let Value::List(groups) = value else {
             return Err(format!("takes a list, not {}", value.described()));

@@ -1,4 +1,4 @@
-//! The planner's view on a codec: the key ranges for the conditions on a field, and the single
+//! How the planner sees a codec: the key ranges for the conditions on a field, and the single
 //! values that can be enumerated. Ranges here are relative to the bytes pinned so far; an empty
 //! stop is where all keys end that begin with these.
 

@@ -77,8 +77,8 @@ impl<T> StreamMerge<T> {
         }
     }
 
-    /// The position, among the plan's streams, at which a next row has to be offered or an end has
-    /// to be reported; `None` if the merge can continue.
+    /// Which stream, by position in the plan, needs the next row offered or the end reported;
+    /// `None` if the merge can continue.
     pub fn wanted(&self) -> Option<usize> {
         self.wanted.last().copied()
     }

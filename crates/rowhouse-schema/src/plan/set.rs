@@ -37,7 +37,7 @@ pub(super) enum Set {
 }
 
 /// The numbers from `low` to `high`, both included, that have the last digits. If there is a list,
-/// only the list's numbers, which are sorted and pass all this.
+/// only the list's numbers, which are sorted and meet both conditions.
 #[derive(Clone, Debug)]
 pub(super) struct NumberSet {
     pub(super) low: i128,

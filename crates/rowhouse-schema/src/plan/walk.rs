@@ -91,7 +91,7 @@ impl Path {
 
     fn with(&self, pin: &Pin) -> Self {
         let bytes = [self.bytes.as_slice(), &pin.bytes].concat();
-        // If the whole field can be omitted, so can the end part of the previous fields.
+        // If the whole field can be omitted, so can the previous fields' end.
         let cut = pin.cut + if pin.cut == pin.bytes.len() { self.cut } else { 0 };
         Self { bytes, cut, chosen: self.chosen.clone(), cuts: self.cuts.clone() }
     }

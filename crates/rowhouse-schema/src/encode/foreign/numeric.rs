@@ -22,12 +22,12 @@ const POWER_MAX: i32 = 240;
 const TAGGED_MAX: i32 = 10;
 
 const NEGATIVE_LARGE: u8 = 0x08;
-/// Minus the power, a negative number's tag that implies the power.
+/// Minus the power, this is the tag for a negative number whose tag implies the power.
 const NEGATIVE: u8 = 0x13;
 const NEGATIVE_SMALL: u8 = 0x14;
 const ZERO: u8 = 0x15;
 const POSITIVE_SMALL: u8 = 0x16;
-/// Plus the power, a positive number's tag that implies the power.
+/// Plus the power, this is the tag for a positive number whose tag implies the power.
 const POSITIVE: u8 = 0x17;
 const POSITIVE_LARGE: u8 = 0x22;
 const POSITIVE_INFINITY: u8 = 0x23;

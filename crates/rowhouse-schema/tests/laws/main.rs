@@ -91,7 +91,7 @@ fn is_found(plan: &Plan, row: &Row) -> bool {
     plan.ranges().iter().any(|range| range.contains(&row.key)) && plan.matches(&row.values)
 }
 
-/// Returns whether the row's given values match, and whether they could match judging by the key.
+/// Returns two flags: the row's given values match, and they could match judging by the key.
 fn is_asked(schema: &KeySchema, conditions: &[(&Field, Asked)], row: &Row) -> (bool, bool) {
     let fields = || schema.fields().iter().enumerate();
     let of = |field: &Field| -> Vec<&Asked> {

@@ -81,7 +81,7 @@ impl Fault {
     }
 }
 
-/// How many characters a message has.
+/// How many characters a message has at most.
 const MESSAGE_CHARS_MAX: usize = 2_000;
 
 /// Returns a text, or the beginning if it has more characters.
@@ -130,7 +130,7 @@ fn around(line: &str, at: usize) -> (Cow<'_, str>, usize) {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyMismatch {
-    /// The offset in bytes where the first key part is that does not fit.
+    /// The offset in bytes of the first key part that does not fit.
     pub at: usize,
     /// The reason: what the template requires at that offset.
     pub why: Cow<'static, str>,

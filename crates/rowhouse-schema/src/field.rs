@@ -106,8 +106,8 @@ impl Field {
         self.modifiers.null.is_some()
     }
 
-    /// Returns true if keys hold only a value hash: queries can match it, but decoding cannot
-    /// recover it.
+    /// Returns true if keys hold only a hash of the value: queries can match it, but decoding
+    /// cannot recover it.
     pub fn is_hashed(&self) -> bool {
         matches!(self.codec.body, Body::Hashed(_))
     }

@@ -19,7 +19,7 @@ struct TimeColumn {
     ranges: Vec<(Bytes, u64)>,
 }
 
-/// A map for a table's heat: time columns, whose key ranges lie between common bounds.
+/// A map of a table's heat: time columns, whose key ranges lie between common bounds.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HeatMap {
     /// Each map row's first key; at most 128 rows.

@@ -83,7 +83,7 @@ pub enum LoadCause {
     FewValues {
         /// The field.
         field: String,
-        /// The values that have most load.
+        /// The values that have most of the load.
         count: usize,
     },
     /// One first-field value has a large share.
@@ -105,7 +105,7 @@ pub struct LoadVerdict {
     pub cause: LoadCause,
     /// The load share, between 0 and 1, that the cause accounts for.
     pub share: f64,
-    /// The share that the region with the most load has.
+    /// The share of the region with the most load.
     pub region_share: f64,
     /// A template that spreads the load, if one does.
     pub cure: Option<String>,
@@ -120,7 +120,7 @@ const ROW_SHARE: f64 = 0.1;
 /// Keys grow if at least this load share is beyond the previous interval's keys. Keys that do not
 /// grow have 5 % there.
 const GROWING_SHARE: f64 = 0.5;
-/// The load part in an interval that lies before the key with which later keys are compared.
+/// The part of an interval's load before the key with which later keys are compared.
 const BEFORE_SHARE: f64 = 0.95;
 /// The share that makes a first-field value hot.
 const VALUE_SHARE: f64 = 0.3;
@@ -184,7 +184,7 @@ impl LoadProfile {
         verdict(LoadCause::Even, region_share)
     }
 
-    /// Returns the share that the region with the most load has.
+    /// Returns the share of the region with the most load.
     fn region_share(&self, total: u64) -> f64 {
         let mut loads = vec![0; self.regions.len()];
         for range in self.intervals.iter().flatten() {
@@ -222,7 +222,7 @@ impl LoadProfile {
         Some((LoadCause::Growing { field, is_falling }, share))
     }
 
-    /// Returns the cause if few first-field values have most load.
+    /// Returns the cause if few first-field values have most of the load.
     fn few_values(&self, schema: &KeySchema, total: u64) -> Option<(LoadCause, f64)> {
         let mut field = None;
         let mut loads: BTreeMap<String, Vec<u64>> = BTreeMap::new();

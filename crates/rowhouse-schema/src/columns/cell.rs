@@ -158,7 +158,7 @@ impl fmt::Display for NamedCell<'_> {
 }
 
 impl CellMismatch {
-    /// The name that the column has whose declaration covers the cell; `None` if there is none.
+    /// The name of the column whose declaration covers the cell; `None` if there is none.
     pub fn column(&self) -> Option<&str> {
         match self {
             Self::Undeclared { .. } => None,

@@ -36,9 +36,9 @@ pub struct RegionModel {
 /// The largest write shares in an interval, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BusiestShares {
-    /// The share that the region with the most writes has.
+    /// The share of the region with the most writes.
     pub busiest_region: f64,
-    /// The share that the server with the most writes has.
+    /// The share of the server with the most writes.
     pub busiest_server: f64,
     /// The writes in the interval.
     pub writes: u64,

@@ -31,11 +31,11 @@ pub struct WideForm {
     pub key: KeySchema,
     /// The columns, whose qualifiers have the other fields.
     pub columns: ColumnSchema,
-    /// The rows in a table with the real size: an estimate.
+    /// The rows in a table at the real size: an estimate.
     pub rows: f64,
-    /// The tall rows that the largest row stands for, in a table with the real size: an estimate.
+    /// The tall rows that the largest row stands for, in a table at the real size: an estimate.
     pub largest: f64,
-    /// The tall rows that a region has when it divides, in a table with the real size. A row never
+    /// The tall rows that a region has when it divides, in a table at the real size. A row never
     /// divides.
     pub region: f64,
     /// The share of the writes, from 0 to 1, that the busiest region takes in the median interval.

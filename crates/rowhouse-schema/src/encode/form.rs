@@ -87,7 +87,7 @@ impl Form {
         }
     }
 
-    /// Decodes a number from bytes with the right length.
+    /// Decodes a number from bytes of the right length.
     pub(crate) fn read(self, bytes: &[u8]) -> Result<i128, Cow<'static, str>> {
         if !self.reversed && !self.flipped {
             return self.read_forward(bytes);

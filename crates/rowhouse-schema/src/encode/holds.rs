@@ -20,7 +20,7 @@ use super::{Body, Container, Content, Sequence};
 pub enum Holds {
     /// Texts.
     Text,
-    /// Bytes with any length.
+    /// Bytes of any length.
     Bytes,
     /// Exactly `len` bytes.
     Array {

@@ -76,7 +76,7 @@ pub(crate) enum Body {
     Sequence(Sequence),
     /// Groups with fixed width.
     Repeat(Repeat),
-    /// A value hash.
+    /// A hash of the value.
     Hashed(Hashed),
 }
 

@@ -61,8 +61,8 @@ impl FastNumber {
         out.truncate(stop);
     }
 
-    /// Decodes a number from bytes with the right length. Bytes that store no number yield one
-    /// above the maximum.
+    /// Decodes a number from bytes of the right length. Bytes that store no number yield one above
+    /// the maximum.
     #[inline(always)]
     pub(crate) fn read(self, bytes: &[u8]) -> i128 {
         let stored = match *bytes {

@@ -34,7 +34,7 @@ impl Repeat {
         }
     }
 
-    /// Checks that a value is a list of groups with the right kinds, not whether a key can hold it.
+    /// Checks that a value is a list of groups of the right kinds, not whether a key can hold it.
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
         let Value::List(groups) = value else {
             return Err(format!("takes a list, not {}", value.described()));

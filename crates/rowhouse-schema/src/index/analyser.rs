@@ -20,7 +20,7 @@ pub enum Analyser {
     /// Runs of letters and digits, in lower case.
     Simple,
     /// As `Simple`, without Lucene's 33 English stop words, each word reduced to the stem by
-    /// Snowball's English stemmer (Porter 2). A stop word retains the position.
+    /// Snowball's English stemmer (Porter 2). A stop word retains its position.
     English,
     /// Every Chinese character, and every word with two or more characters that jieba's dictionary
     /// has, at the place where it begins; other runs as `Simple`.

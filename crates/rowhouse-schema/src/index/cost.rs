@@ -5,10 +5,10 @@ use rowhouse_model::Columns;
 
 use super::IndexPlan;
 
-/// The most entries that a reader collects before it reads their first row.
+/// The most entries that a reader collects before it reads the first row.
 pub const COLLECTED_ENTRIES_MAX: usize = 100_000;
 
-/// What reading a row costs to which an entry leads.
+/// The cost of reading a row to which an entry leads.
 const CELLS_OF_ROW: f64 = 20.0;
 /// What reading by an index costs at all: the read point, and a second scan.
 const CELLS_OF_INDEX: f64 = 100.0;

@@ -233,14 +233,14 @@ impl KeySchema {
         self.template.follows[computed]
     }
 
-    /// The position in [`KeySchema::fields`] that the field with this name has.
+    /// The position of the field with this name in [`KeySchema::fields`].
     ///
     /// In an index template several fields may have it; the last holds most of the value.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.fields().iter().rposition(|field| field.name == name)
     }
 
-    /// The position in [`KeySchema::computed`] that the field with this name has.
+    /// The position of the field with this name in [`KeySchema::computed`].
     pub(crate) fn computed_position(&self, name: &str) -> Option<usize> {
         self.computed().iter().position(|computed| computed.name() == Some(name))
     }

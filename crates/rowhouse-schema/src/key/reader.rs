@@ -159,7 +159,7 @@ pub(super) fn literal(bytes: &[u8], key: &[u8], at: usize) -> Result<usize, KeyM
     }
 }
 
-/// Checks how long a row key is, or a qualifier that has fields.
+/// Checks the length of a row key, or of a qualifier that has fields.
 fn check_len(key: &[u8]) -> Result<(), KeyMismatch> {
     match key.len() {
         0 => Err(KeyMismatch::new(0, "it is empty")),

@@ -163,7 +163,7 @@ fn of_bytes(width: usize, hex: bool) -> FirstBytes {
     }
 }
 
-/// A small field's every value, if it has at most 65,536 values.
+/// All values of a small field, if it has at most 65,536 values.
 fn every(codec: &Codec) -> Option<FirstBytes> {
     const VALUES_MAX: u128 = 65_536;
     let Body::Number(number) = &codec.body else { return None };

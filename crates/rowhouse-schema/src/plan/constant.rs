@@ -140,7 +140,7 @@ impl ConstantReader<'_> {
         hashes.map_err(|why| self.wrong(constant, &why))
     }
 
-    /// Returns true if keys can hold this value, a text or bytes with the right kind.
+    /// Returns true if keys can hold this value, a text or bytes of the right kind.
     fn is_held(&self, body: &Body, value: &Value, constant: &Constant) -> Result<bool, Fault> {
         let Body::Sequence(Sequence { content, .. }) = body else { return Ok(true) };
         if !content.is_restricted() {

@@ -166,7 +166,7 @@ pub(super) fn values_count(codec: &Codec) -> Option<u128> {
     Some(number.count(number.domain.min, number.domain.max).saturating_add(nulls))
 }
 
-/// Returns a small field's every value, in byte order, so that a scan can enumerate them to reach a
+/// Returns all values of a small field, in byte order, so that a scan can enumerate them to reach a
 /// condition on a later field. `None` if there are more than `max`.
 pub(super) fn all_values(
     codec: &Codec,

@@ -10,7 +10,7 @@ use super::{Direction, Plan};
 use crate::error::KeyMismatch;
 use crate::key::KeySchema;
 
-/// A k-way merge for the rows in a plan's streams, by logical key.
+/// A k-way merge of a plan's streams by logical key.
 ///
 /// It requests a row from each stream, and returns the first row that it holds.
 ///
@@ -100,7 +100,7 @@ impl<T> StreamMerge<T> {
         Ok(())
     }
 
-    /// Returns true if a row with this key, the next in the requested stream, is the next in all
+    /// Returns true if a row with this key, the next in the requested stream, is the next among all
     /// streams. Such a row can be returned directly, without being offered, and the stream's next
     /// row is still requested. Consecutive rows in a stream are mostly consecutive in the merge.
     ///
@@ -127,7 +127,7 @@ impl<T> StreamMerge<T> {
         self.wanted.pop();
     }
 
-    /// Returns the next row in all streams; `None` after the last, or while a stream's row is
+    /// Returns the next row among all streams; `None` after the last, or while a stream's row is
     /// requested.
     pub fn next_row(&mut self) -> Option<T> {
         if !self.wanted.is_empty() {

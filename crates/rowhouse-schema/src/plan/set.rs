@@ -15,7 +15,7 @@ pub(super) struct FieldConditions {
     /// True if rows in which the field is null match.
     pub(super) nulls: bool,
     pub(super) set: Set,
-    /// The query's conditions, and the positions that the conditions on this field have.
+    /// The query's conditions, and the positions of the conditions on this field.
     conditions: Arc<Vec<Condition>>,
     own: Vec<usize>,
 }

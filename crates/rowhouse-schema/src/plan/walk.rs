@@ -96,7 +96,7 @@ impl Path {
         Self { bytes, cut, chosen: self.chosen.clone(), cuts: self.cuts.clone() }
     }
 
-    /// The bytes that a key has that ends here.
+    /// The bytes of a key that ends here.
     fn key(&self) -> &[u8] {
         &self.bytes[..self.bytes.len() - self.cut]
     }
@@ -150,7 +150,7 @@ impl Walk<'_> {
         self.stop_at(nth, codec, found)
     }
 
-    /// Returns a small field's every value, if enumerating them leads to a later condition.
+    /// Returns all values of a small field, if enumerating them leads to a later condition.
     fn small(
         &self,
         nth: usize,

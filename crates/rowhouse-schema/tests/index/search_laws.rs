@@ -14,7 +14,7 @@ const NAMES: &[&str] = &[
     "q.v", "q.w", "g.v",
 ];
 
-/// A name, the kind for a condition on it, and the constants.
+/// A name, the kind of a condition on it, and the constants.
 type Drawn = (At, u8, Vec<At>);
 
 fn drawn() -> impl Strategy<Value = Vec<Drawn>> {

@@ -1,4 +1,4 @@
-//! `ordered.numeric`: decimal numbers with any size, in numeric order.
+//! `ordered.numeric`: decimal numbers of any size, in numeric order.
 //!
 //! A tag identifies sign and size: negative numbers, zero, positive ones. After it come the power
 //! of 100, unless the tag implies it, and the digits in base 100. In a negative number everything
@@ -129,7 +129,7 @@ impl Numeric {
     }
 }
 
-/// How many bytes the number has with which `rest` begins; every byte in `rest` is xored with
+/// The byte count of the number with which `rest` begins; every byte in `rest` is xored with
 /// `flip`.
 fn len(rest: &[u8], flip: u8) -> Option<usize> {
     let byte = |at: usize| rest.get(at).map(|byte| byte ^ flip);

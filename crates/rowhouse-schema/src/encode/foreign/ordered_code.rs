@@ -51,7 +51,7 @@ pub(super) fn signed_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> {
     if len > SIGNED_LEN_MAX { Err("a number of more than 64 bits") } else { Ok(len) }
 }
 
-/// Decodes a number from bytes with the right length.
+/// Decodes a number from bytes of the right length.
 pub(super) fn read_signed(bytes: &[u8]) -> Option<i128> {
     let is_negative = bytes.first()? & 0x80 == 0;
     let flip = if is_negative { 0xFF } else { 0 };
@@ -77,7 +77,7 @@ pub(super) fn unsigned_len(head: [Option<u8>; 2]) -> Result<usize, &'static str>
     }
 }
 
-/// Decodes a number from bytes with the right length.
+/// Decodes a number from bytes of the right length.
 pub(super) fn read_unsigned(bytes: &[u8]) -> Option<i128> {
     bytes.split_first().map(|(_, rest)| unsigned(rest))
 }

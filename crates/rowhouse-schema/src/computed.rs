@@ -1,7 +1,7 @@
-//! Computed fields: bytes of a key that are derived from its other fields, or random.
+//! Computed fields: key bytes that are derived from the other fields, or random.
 //!
-//! The input is the concatenation of the operands' canonical bytes: the values before any modifier,
-//! terminator or escape. For `of rest` it is all bytes of the key after the field.
+//! The input concatenates the operands' canonical bytes: the values before any modifier, terminator
+//! or escape. For `of rest` it is all key bytes after the field.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::encode::{
 use crate::transform::{Bucketing, Digest, HashFunction, bucket_width};
 use crate::value::Value;
 
-/// A computed field of a template.
+/// A computed field in a template.
 ///
 /// ```
 /// use rowhouse_schema::KeySchema;
@@ -35,19 +35,19 @@ pub struct Computed {
     pub(crate) operands: Operands,
     /// The operands' names as written, separated by commas.
     pub(crate) of: String,
-    /// Encodes and decodes the field's bytes, so that they can be queried and enumerated like those
-    /// of a stored field.
+    /// Encodes and decodes the field's bytes, so that they can be queried and enumerated like a
+    /// stored field's bytes.
     pub(crate) codec: Codec,
 }
 
 /// How the bytes are computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Formula {
-    /// A hash modulo a number of buckets.
+    /// A hash modulo the bucket count.
     Bucket { count: u32, by: Bucketing, form: BucketForm },
-    /// The first bytes of a digest.
+    /// A digest's first bytes.
     Hash { len: u8, function: HashFunction, hex: bool },
-    /// A random number, or a random character of an alphabet.
+    /// A random number, or a random character from an alphabet.
     Salt { count: u32, alphabet: Option<Alphabet> },
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum BucketForm {
     Hex,
 }
 
-/// The characters of a salt, in ascending order or as listed.
+/// A salt's characters, in ascending order or as listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Alphabet {
     /// As written: `a-d`, or each character.
@@ -66,12 +66,12 @@ pub(crate) struct Alphabet {
     pub(crate) characters: String,
 }
 
-/// The input of the computation.
+/// The computation's input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operands {
     /// None: the field is random.
     Chance,
-    /// The bytes of the key after the field.
+    /// The key bytes after the field.
     Rest,
     /// These stored fields, by position.
     Fields(Vec<usize>),
@@ -81,7 +81,7 @@ pub(crate) enum Operands {
 pub(crate) const BUCKETS_MAX: u32 = 65_536;
 
 impl Formula {
-    /// The codec of the field's bytes.
+    /// The codec for the field's bytes.
     pub(crate) fn codec(&self) -> Codec {
         let scaled = |domain, shape| Codec::of(Body::Number(Number::plain(domain, shape)));
         let number = |max: u32, shape| scaled(OrdinalDomain::up_to(max.into()), shape);
@@ -133,7 +133,7 @@ impl Computed {
         self.name.as_deref()
     }
 
-    /// Reads a value from plain text: a number, or a character of a salt's alphabet.
+    /// Reads a value from plain text: a number, or a character from a salt's alphabet.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -147,14 +147,14 @@ impl Computed {
         self.codec.read(text).map_err(|fault| fault.in_text(text))
     }
 
-    /// The number of bytes of a key that the field takes, which is constant.
+    /// How many key bytes the field takes, which is constant.
     pub fn width(&self) -> usize {
         self.codec.width().unwrap_or(0)
     }
 
-    /// The number of values that the field can have, for buckets and salts; `None` for hashes,
-    /// which are too many to enumerate. With `java.hashcode` it is twice the number of buckets
-    /// minus one, because Java's remainders are signed.
+    /// How many values the field can have, for buckets and salts; `None` for hashes, which are too
+    /// many to enumerate. With `java.hashcode` it is twice the bucket count minus one, because
+    /// Java's remainders are signed.
     pub fn count(&self) -> Option<u32> {
         match self.formula {
             Formula::Bucket { count, by: Bucketing::JavaRemainder(_), .. } => Some(2 * count - 1),
@@ -166,7 +166,7 @@ impl Computed {
         }
     }
 
-    /// Returns whether the stored fields that this test accepts determine the field.
+    /// Returns true if the stored fields that this test accepts determine the field.
     pub(crate) fn depends_only_on(&self, is_accepted: impl Fn(&usize) -> bool) -> bool {
         match &self.operands {
             Operands::Chance | Operands::Rest => false,
@@ -174,13 +174,13 @@ impl Computed {
         }
     }
 
-    /// Returns whether the field is a salt: then it is part of a row's identity, and several rows
+    /// Returns true if the field is a salt: then it belongs to a row's identity, and several rows
     /// can have equal stored fields.
     pub fn is_random(&self) -> bool {
         self.operands == Operands::Chance
     }
 
-    /// Returns the digest of the input from which the field's bytes are derived; `None` for a salt.
+    /// Returns the input digest from which the field's bytes are derived; `None` for a salt.
     pub(crate) fn digest(&self, input: &[u8]) -> Option<Digest> {
         match self.formula {
             Formula::Bucket { by, .. } => Some(by.function().digest(input)),
@@ -189,7 +189,7 @@ impl Computed {
         }
     }
 
-    /// Returns whether the field is a bucket and `number` is the bucket of this input.
+    /// Returns true if the field is a bucket and `number` is this input's bucket.
     #[inline]
     pub(crate) fn is_bucket(&self, number: i128, input: &[u8]) -> bool {
         match self.formula {

@@ -1,5 +1,5 @@
-//! Errors in templates and queries, with the position of the mistake, and the reason why a key does
-//! not fit a template.
+//! Errors in templates and queries, with the mistake's position, and the reason why a key does not
+//! fit a template.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use rowhouse_model::{Error, blanks, full_width_hint};
 
 /// A mistake in text that a user wrote, before it becomes a [`rowhouse_model::Error`].
 ///
-/// Parsers of other crates report with it as well, so that all texts show their mistakes alike.
+/// Parsers in other crates report with it as well, so that all texts show their mistakes alike.
 ///
 /// ```
 /// use rowhouse_schema::Fault;
@@ -18,15 +18,15 @@ use rowhouse_model::{Error, blanks, full_width_hint};
 /// ```
 #[derive(Debug)]
 pub struct Fault {
-    /// The byte offset of the wrong character.
+    /// The wrong character's byte offset.
     pub at: usize,
     message: String,
     unsupported: bool,
 }
 
 impl Fault {
-    /// Reports a mistake at byte `at` of the text. Of a longer message, the first 2,000 characters
-    /// remain: it may repeat a word of the text.
+    /// Reports a mistake at byte `at` in the text. A longer message is cut to the first 2,000
+    /// characters: it may repeat a word from the text.
     pub fn new(at: usize, message: impl Into<String>) -> Self {
         let message = cut(message.into(), MESSAGE_CHARS_MAX);
         Self { at, message, unsupported: false }
@@ -51,8 +51,8 @@ impl Fault {
     }
 
     /// Returns an error with the message, the offset in characters, the text, and a caret under the
-    /// character. For a text of several lines, it has the line number, that line and the offset in
-    /// it. Of a line of more than 200 characters, it has the part around the character.
+    /// character. For a text with several lines, it has the line number, that line and the offset
+    /// in it. For a line with more than 200 characters, it has the part around the character.
     pub fn in_text(self, text: &str) -> Error {
         let before = text.get(..self.at).unwrap_or_default();
         let start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -81,10 +81,10 @@ impl Fault {
     }
 }
 
-/// The characters of a message.
+/// How many characters a message has at most.
 const MESSAGE_CHARS_MAX: usize = 2_000;
 
-/// Returns a text, or the beginning of one with more characters.
+/// Returns a text, or the beginning if it has more characters.
 pub(crate) fn cut(mut text: String, chars_max: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(chars_max) {
         text.truncate(end);
@@ -93,10 +93,10 @@ pub(crate) fn cut(mut text: String, chars_max: usize) -> String {
     text
 }
 
-/// The characters of a line that an error shows.
+/// How many characters of a line an error shows.
 const LINE_CHARS_MAX: usize = 200;
 
-/// Returns the part of a line around a character, and the position of the character in the part.
+/// Returns the line part around a character, and the character's position in the part.
 fn around(line: &str, at: usize) -> (Cow<'_, str>, usize) {
     let chars = line.chars().count();
     if chars <= LINE_CHARS_MAX {
@@ -114,9 +114,9 @@ fn around(line: &str, at: usize) -> (Cow<'_, str>, usize) {
     (part.into(), at - start + 1)
 }
 
-/// Why a row key does not fit a template, and at which byte of the key.
+/// Why a row key does not fit a template, and at which key byte.
 ///
-/// It is not an error of the query: a table may hold rows that were written before the template was
+/// It is not an error in the query: a table may hold rows that were written before the template was
 /// declared, or by a program that does not know it. Such rows are shown as bytes and counted.
 ///
 /// ```
@@ -130,7 +130,7 @@ fn around(line: &str, at: usize) -> (Cow<'_, str>, usize) {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyMismatch {
-    /// The offset in bytes of the first part of the key that does not fit.
+    /// The offset in bytes of the first key part that does not fit.
     pub at: usize,
     /// The reason: what the template requires at that offset.
     pub why: Cow<'static, str>,

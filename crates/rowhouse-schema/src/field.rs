@@ -1,4 +1,4 @@
-//! One stored field of a template: its name, its type, its modifiers.
+//! One stored template field: name, type, modifiers.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::time::{FixedZone, InZone, TimeZone};
 use crate::transform::Modifiers;
 use crate::value::Value;
 
-/// A stored field of a template.
+/// A stored field in a template.
 ///
 /// ```
 /// use rowhouse_schema::{FieldOrder, FieldType, KeySchema, TimeUnit};
@@ -44,12 +44,12 @@ impl Field {
         &self.field_type
     }
 
-    /// Whether keys hold the field in descending order.
+    /// True if keys hold the field in descending order.
     pub fn is_desc(&self) -> bool {
         self.modifiers.desc
     }
 
-    /// Returns whether keys come in the order of this field's values when all fields before it are
+    /// Returns true if keys come in the order of this field's values when all fields before it are
     /// equal.
     pub fn order(&self) -> FieldOrder {
         self.order
@@ -57,8 +57,8 @@ impl Field {
 
     /// Reads a value from plain text, for example from a command line: a text as it is, a number, a
     /// time literal (without a zone it is in the field's zone, or in UTC), bytes as `0x00ff`. A
-    /// number for a time is a count of the field's units, unless it has four digits: then it is a
-    /// year. For a nullable field, `null` means no value. A text is never a stored hash:
+    /// number for a time counts the field's units, unless it has four digits: then it is a year.
+    /// For a nullable field, `null` means no value. A text is never a stored hash:
     /// [`KeySchema::parse_value`](crate::KeySchema::parse_value) reads those.
     ///
     /// ```
@@ -74,7 +74,7 @@ impl Field {
         self.codec.read(text).map_err(|fault| fault.in_text(text))
     }
 
-    /// The zone of the field's times, if the template names one (`tz +08:00`). It applies to
+    /// The zone for the field's times, if the template names one (`tz +08:00`). It applies to
     /// literals without a zone, to calendar digits, and to times when they are printed.
     ///
     /// ```
@@ -92,8 +92,8 @@ impl Field {
         self.modifiers.zone.map(FixedZone::time_zone)
     }
 
-    /// Formats a value of the field as text: as `Display` does, but with times in the field's zone,
-    /// if it has one.
+    /// Formats a field value as text: as `Display` does, but with times in the field's zone, if it
+    /// has one.
     pub fn value_to_string(&self, value: &Value) -> String {
         match (value, self.modifiers.zone) {
             (Value::Time(time), Some(zone)) => InZone(*time, zone).to_string(),
@@ -101,23 +101,23 @@ impl Field {
         }
     }
 
-    /// Returns whether the field may be null: declared `null first` or `null last`.
+    /// Returns true if the field may be null: declared `null first` or `null last`.
     pub fn is_nullable(&self) -> bool {
         self.modifiers.null.is_some()
     }
 
-    /// Returns whether keys hold only a hash of the value: queries can match it, but decoding
+    /// Returns true if keys hold only a hash of the value: queries can match it, but decoding
     /// cannot recover it.
     pub fn is_hashed(&self) -> bool {
         matches!(self.codec.body, Body::Hashed(_))
     }
 
-    /// Returns whether keys hold the value rounded down to a step (`floor 1h`).
+    /// Returns true if keys hold the value rounded down to a step (`floor 1h`).
     pub fn is_floored(&self) -> bool {
         self.codec.is_lossy() && !self.is_hashed()
     }
 
-    /// The sets of which a Rust type has to hold one to fit this field. Empty for a `repeat`.
+    /// The sets from which a Rust type must hold one to fit this field. Empty for a `repeat`.
     ///
     /// ```
     /// use rowhouse_schema::{Holds, KeySchema};
@@ -134,7 +134,7 @@ impl Field {
         }
     }
 
-    /// Returns whether keys hold a text or bytes unchanged, so that a value can borrow from the
+    /// Returns true if keys hold a text or bytes unchanged, so that a value can borrow from the
     /// key.
     pub fn is_borrowable(&self) -> bool {
         match &self.codec.body {
@@ -143,7 +143,7 @@ impl Field {
         }
     }
 
-    /// The number of bytes of a key that the field takes, if it is constant.
+    /// How many key bytes the field takes, if that is constant.
     pub fn width(&self) -> Option<usize> {
         self.codec.width()
     }

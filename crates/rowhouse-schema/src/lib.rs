@@ -2,7 +2,7 @@
 //!
 //! A template is the key as one draws it on a whiteboard: fields in brackets, literal bytes between
 //! them. It encodes keys, decodes keys (also those written before the template existed), and turns
-//! a query into the row ranges that hold its rows.
+//! a query into the row ranges that hold the query's rows.
 //!
 //! ```
 //! use rowhouse_schema::{KeySchema, Predicate};
@@ -27,7 +27,7 @@
 //! | decode a key | [`KeySchema::decode`], [`KeySchema::decode_into`] (reuses a buffer), |
 //! | | [`KeySchema::read_prefix`] (for a key that may be cut off) |
 //! | find rows | [`KeySchema::plan`] turns a [`Predicate`] into a [`Plan`] |
-//! | merge the rows of several buckets in order | [`StreamMerge`], [`KeySchema::logical_key`] |
+//! | merge rows from several buckets in order | [`StreamMerge`], [`KeySchema::logical_key`] |
 //! | resume a read | [`Plan::page_token`], [`Plan::resume`] |
 //! | split a new table | [`KeySchema::splits`] |
 //! | name columns and type their values | [`ColumnSchema`]; |
@@ -36,7 +36,7 @@
 //! | | [`Index::row_key`], [`Index::plan`] |
 //! | search texts | [`IndexSchema`] declares full-text indexes; [`Search::values`], |
 //! | | [`IndexSchema::search_plan`] |
-//! | estimate the cost of a read | [`Plan::estimate`] with [`Statistics`] |
+//! | estimate what a read costs | [`Plan::estimate`] with [`Statistics`] |
 //! | review a template | [`KeySchema::check`] |
 //! | find the field that makes a hotspot | [`LoadProfile::judge`] |
 //! | map keys to Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate |
@@ -105,7 +105,7 @@ pub mod derived {
     pub use crate::typed::{PlainReader, PlainStep, PlainWriter};
 }
 
-/// Compiles the examples of the guide.
+/// Compiles the guide's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/templates.md")]
 struct Guide;

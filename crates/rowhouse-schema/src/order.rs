@@ -1,4 +1,4 @@
-//! How the order of keys relates to the order of a field's values.
+//! How the key order relates to the order of a field's values.
 
 use std::fmt;
 
@@ -23,20 +23,20 @@ use crate::encode::{Arrangement, Body, Codec, Container, End, Fixed};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldOrder {
-    /// In the order of the values.
+    /// In value order.
     Ordered,
-    /// In the order of the stored bytes, which is not always the order of the values. A text before
-    /// a literal is ordered as the text with the literal appended, a domain by its parts from last
-    /// to first, a decimal by its digits as text; reversed, hashed, floored and repeated values by
-    /// the bytes that the key keeps of them.
+    /// In stored byte order, which is not always the value order. A text before a literal is
+    /// ordered as the text with the literal appended, a domain by the parts from last to first, a
+    /// decimal by the digits as text; reversed, hashed, floored and repeated values by the bytes
+    /// that the key holds for them.
     AsStored,
-    /// In no order of this field alone: the field's end, or that of a field before it, is found by
-    /// counting from the end of the key.
+    /// In no order by this field alone: the field's end, or an earlier field's end, is found by
+    /// counting from the key's end.
     Unordered,
 }
 
 impl FieldOrder {
-    /// Returns the order of a field without regard to the fields before it.
+    /// Returns a field's order without regard to the fields before it.
     pub(crate) fn of(codec: &Codec) -> Self {
         let open = match codec.end() {
             None | Some(End::Key) => Self::Ordered,
@@ -61,7 +61,7 @@ impl FieldOrder {
         }
     }
 
-    /// Returns the order of a field, given the order of the field before it.
+    /// Returns a field's order, given the previous field's order.
     pub(crate) fn behind(self, before: Option<Self>) -> Self {
         if before == Some(Self::Unordered) { Self::Unordered } else { self }
     }

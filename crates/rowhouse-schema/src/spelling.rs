@@ -19,8 +19,8 @@ pub(crate) fn closest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// The number of insertions, deletions, replacements and swaps of neighbours that turn one word
-/// into the other, ignoring case.
+/// How many insertions, deletions, replacements and neighbour swaps turn one word into the other,
+/// ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().collect();
     let b: Vec<char> = b.to_lowercase().chars().collect();

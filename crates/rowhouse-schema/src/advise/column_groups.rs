@@ -1,21 +1,21 @@
-//! Columns of one family that are never read together.
+//! Columns in one family that are never read together.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use rowhouse_model::{Bytes, HeatReport, HotColumns, escape};
 
-/// Reads of a family below which there is no judgement.
+/// A family with fewer reads gets no judgement.
 const READS_MIN: u64 = 1_000;
-/// The share of reads of the whole family above which its columns belong together.
+/// The share of whole-family reads above which a family's columns belong together.
 const WHOLE_SHARE_MAX: f64 = 0.05;
 /// Sets with a smaller share of a family's reads join no columns.
 const SET_SHARE_MIN: f64 = 0.01;
-/// The share of a family's reads that each group has at least.
+/// Each group has at least this share of a family's reads.
 const GROUP_SHARE_MIN: f64 = 0.1;
 
-/// A family of which groups of columns are read apart from each other: in families of their own, a
-/// read of one group would skip the files of the others.
+/// A family whose column groups are read apart from each other: in separate families, a read for
+/// one group would skip the other groups' files.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnGroups {
@@ -31,14 +31,14 @@ pub struct ColumnGroups {
 pub struct ColumnGroup {
     /// The qualifiers, sorted.
     pub qualifiers: Vec<Bytes>,
-    /// The share of the family's reads, between 0 and 1; the least one if reads are overestimated.
+    /// The share, between 0 and 1, in the family's reads; the least one if reads are overestimated.
     pub share: f64,
 }
 
 impl ColumnGroups {
-    /// Returns the families of which groups of columns are never read together, judged by the reads
-    /// of the last minutes. A family with fewer than 1,000 reads is not judged. A judgement holds
-    /// for all numbers of reads between the reported ones and those less their overestimates.
+    /// Returns the families whose column groups are never read together, judged by the reads in the
+    /// last minutes. A family with fewer than 1,000 reads is not judged. A judgement holds for all
+    /// read counts between the reported ones and the reported ones less their overestimates.
     ///
     /// ```
     /// use rowhouse_model::{HeatReport, HotColumns};
@@ -106,7 +106,7 @@ impl ColumnGroups {
     }
 }
 
-/// The bounds of a number of reads.
+/// The bounds for a read count.
 #[derive(Clone, Copy)]
 struct Reads {
     least: u64,

@@ -1,62 +1,61 @@
-//! The heat of a table, made small enough to be drawn.
+//! A table's heat, made small enough to be drawn.
 
 use std::collections::BTreeMap;
 
 use rowhouse_model::{Bytes, HeatBucket, HeatReport, RowRange};
 
-/// The most columns of a map, unless the report has longer ones.
+/// The most columns that a map has, unless the report has longer ones.
 const COLUMNS_MAX: i64 = 240;
-/// The most rows of a map.
+/// The most rows that a map has.
 const BOUNDS_MAX: usize = 128;
 
-/// The loads of a span of time, by range of keys.
+/// The loads in a time span, by key range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TimeColumn {
     begun_millis: i64,
     length_millis: i64,
-    /// The first key and the load of each range, by key. The first range begins with the empty key,
-    /// and a range ends where the next one begins.
+    /// Each range's first key and load, by key. The first range begins with the empty key, and a
+    /// range ends where the next one begins.
     ranges: Vec<(Bytes, u64)>,
 }
 
-/// A map of the heat of a table: columns of time, whose key ranges lie between common bounds.
+/// A map of a table's heat: time columns, whose key ranges lie between common bounds.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HeatMap {
-    /// The first keys of the rows of the map, at most 128.
+    /// Each map row's first key; at most 128 rows.
     pub bounds: Vec<Bytes>,
-    /// At most 240 columns of equal length, or the longer ones of old times.
+    /// At most 240 columns with equal length, or the longer ones for old times.
     pub columns: Vec<HeatMapColumn>,
 }
 
-/// A column of a map.
+/// A column in a map.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HeatMapColumn {
     /// When it began, in milliseconds since 1970.
     pub begun_millis: i64,
-    /// Its length in milliseconds.
+    /// The length in milliseconds.
     pub length_millis: i64,
-    /// The first row of the map and the load of each range, in order. A range ends where the next
-    /// one begins.
+    /// Each range's first map row and load, in order. A range ends where the next one begins.
     pub ranges: Vec<(usize, u64)>,
 }
 
-/// A range of a map.
+/// A range in a map.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HottestRange {
-    /// When its column began, in milliseconds since 1970.
+    /// When the column began, in milliseconds since 1970.
     pub begun_millis: i64,
     /// The first key.
     pub start: Bytes,
-    /// The key after the last one; empty at the end of the keys.
+    /// The key after the last one; empty at the keys' end.
     pub stop: Bytes,
     /// The load.
     pub load: u64,
 }
 
 impl HeatMap {
-    /// Makes the map of what `load` counts of the ranges that overlap `keys`, between two times in
-    /// milliseconds since 1970. Neighbours are joined where there are too many of them: sums do not
-    /// change.
+    /// Makes the map that shows what `load` counts for the ranges that overlap `keys`, between two
+    /// times in milliseconds since 1970. Neighbours are joined where there are too many: sums do
+    /// not change.
     pub fn new(
         report: &HeatReport,
         load: impl Fn(&HeatBucket) -> u64,
@@ -80,8 +79,8 @@ impl HeatMap {
         Self { bounds, columns }
     }
 
-    /// Returns the `count` ranges with the highest loads, the highest first. `stop` is the end of
-    /// the map's keys.
+    /// Returns the `count` ranges with the highest loads, the highest first. `stop` is where the
+    /// map's keys end.
     pub fn hottest(&self, count: usize, stop: &Bytes) -> Vec<HottestRange> {
         let mut all = Vec::new();
         for column in &self.columns {
@@ -104,7 +103,7 @@ impl HeatMap {
 }
 
 impl TimeColumn {
-    /// Leaves out ranges outside of `keys`. The first one then begins where `keys` begin.
+    /// Leaves out ranges outside `keys`. The first one then begins where `keys` begin.
     fn within(mut self, keys: &RowRange) -> Self {
         let starts = self.ranges.iter().skip(1).map(|(start, _)| start.clone());
         let stops: Vec<_> = starts.chain([Bytes::new()]).collect();
@@ -116,8 +115,8 @@ impl TimeColumn {
         self
     }
 
-    /// Adds the loads of another column over the bounds of both: a range that is divided is taken
-    /// to have its load evenly in its parts.
+    /// Adds another column's loads over both columns' bounds: a divided range is taken to have the
+    /// load evenly in all parts.
     fn add(&mut self, other: Self) {
         let end = self.begun_millis + self.length_millis;
         let end = end.max(other.begun_millis + other.length_millis);
@@ -135,7 +134,7 @@ impl TimeColumn {
         self.ranges = sums.into_iter().collect();
     }
 
-    /// Divides the ranges at these bounds, which have all of its own.
+    /// Divides the ranges at these bounds, which include all the column's own bounds.
     fn spread<'a>(&'a self, bounds: &'a [Bytes]) -> impl Iterator<Item = (Bytes, u64)> + 'a {
         let at = |start: &Bytes| bounds.partition_point(|bound| bound < start);
         let stops = self.ranges.iter().skip(1).map(move |(start, _)| at(start));
@@ -149,8 +148,8 @@ impl TimeColumn {
         })
     }
 
-    /// Joins the ranges that begin between two of these bounds, the first of which is not after its
-    /// own.
+    /// Joins the ranges that begin between two neighbouring bounds; the first bound is not after
+    /// the column's own.
     fn between(self, bounds: &[Bytes]) -> HeatMapColumn {
         let mut ranges: Vec<(usize, u64)> = Vec::new();
         for (start, load) in self.ranges {
@@ -165,7 +164,8 @@ impl TimeColumn {
     }
 }
 
-/// Joins columns that begin in the same of [`COLUMNS_MAX`] equal spans, each of a minute or more.
+/// Joins columns that begin in the same span; there are [`COLUMNS_MAX`] equal spans, each a minute
+/// or longer.
 fn joined(columns: Vec<TimeColumn>, from: i64, to: i64) -> Vec<TimeColumn> {
     let span = (to.saturating_sub(from) / COLUMNS_MAX).max(0) / 60_000 * 60_000 + 60_000;
     let slot = |column: &TimeColumn| column.begun_millis.saturating_sub(from).div_euclid(span);
@@ -179,13 +179,13 @@ fn joined(columns: Vec<TimeColumn>, from: i64, to: i64) -> Vec<TimeColumn> {
     joined
 }
 
-/// Returns all first keys of ranges, or those with the highest loads if there are too many.
+/// Returns every range's first key, or only the keys with the highest loads if there are too many.
 fn choose_bounds(columns: &[TimeColumn]) -> Vec<Bytes> {
     let mut loads = BTreeMap::<&Bytes, u64>::new();
     for (start, load) in columns.iter().flat_map(|column| &column.ranges) {
         *loads.entry(start).or_default() += load;
     }
-    // The first keys of columns stay: loads of ranges before the first bound would be nowhere.
+    // Each column's first key stays: loads for ranges before the first bound would be nowhere.
     let Some(first) = loads.keys().next().copied() else { return Vec::new() };
     let mut by_load: Vec<_> = loads.iter().filter(|(start, _)| **start != first).collect();
     by_load.sort_by(|one, other| other.1.cmp(one.1));

@@ -1,5 +1,5 @@
-//! Judges the load of a table: whether it falls on few of its rows, which field of the key makes it
-//! so, and which key would spread it.
+//! Judges a table's load: whether it falls on few rows, which key field makes it so, and which key
+//! would spread it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +9,10 @@ use rowhouse_model::{Bytes, HeatBucket, HeatReport, HotRow, RowRange, escape};
 use crate::KeySchema;
 use crate::value::Quoted;
 
-/// The load of the keys from `start` to the start of the next range.
+/// The load on the keys from `start` to the next range's start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeLoad {
-    /// The first key; empty for the beginning of the table.
+    /// The first key; empty for the table's beginning.
     pub start: Bytes,
     /// Requests.
     pub load: u64,
@@ -27,20 +27,20 @@ pub struct RowLoad {
     pub load: u64,
 }
 
-/// The load of a table over some time.
+/// A table's load over some time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadProfile {
-    /// For each interval of time, oldest first, the load by ranges of keys in key order.
+    /// For each time interval, oldest first, the load by key ranges in key order.
     pub intervals: Vec<Vec<RangeLoad>>,
-    /// The busiest rows of the last minutes, the busiest first.
+    /// The busiest rows in the last minutes, the busiest first.
     pub rows: Vec<RowLoad>,
-    /// The load of all rows in these minutes.
+    /// The load on all rows in these minutes.
     pub rows_total: u64,
-    /// The regions of the table, in key order.
+    /// The table's regions, in key order.
     pub regions: Vec<RowRange>,
 }
 
-/// A kind of requests.
+/// A request kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadKind {
     /// Rows read.
@@ -50,7 +50,7 @@ pub enum LoadKind {
 }
 
 impl LoadKind {
-    /// Returns the requests of this kind.
+    /// Returns the requests with this kind.
     pub fn of(self, bucket: &HeatBucket) -> u64 {
         match self {
             Self::Reads => bucket.reads,
@@ -59,7 +59,7 @@ impl LoadKind {
     }
 }
 
-/// What the load of a table looks like.
+/// What a table's load looks like.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LoadCause {
@@ -72,38 +72,38 @@ pub enum LoadCause {
         /// The row.
         row: Bytes,
     },
-    /// In each interval the load is beyond the keys of the one before: the keys grow, or fall.
+    /// In each interval the load is beyond the previous interval's keys: the keys grow, or fall.
     Growing {
         /// The field whose values grow, if the table has a template.
         field: Option<String>,
-        /// Whether new keys come before the older ones.
+        /// True if new keys come before the older ones.
         is_falling: bool,
     },
-    /// The first field of the key has few values.
+    /// The first key field has few values.
     FewValues {
         /// The field.
         field: String,
         /// The values that have most of the load.
         count: usize,
     },
-    /// One value of the first field has a large share.
+    /// One first-field value has a large share.
     OneValue {
         /// The field.
         field: String,
         /// The value, as text.
         value: String,
-        /// Whether the share is of a short time only.
+        /// True if the share is for a short time only.
         is_burst: bool,
     },
 }
 
-/// A judgement about the load of a table.
+/// A judgement about a table's load.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoadVerdict {
     /// What the load looks like.
     pub cause: LoadCause,
-    /// The share of the load, between 0 and 1, that the cause accounts for.
+    /// The load share, between 0 and 1, that the cause accounts for.
     pub share: f64,
     /// The share of the region with the most load.
     pub region_share: f64,
@@ -115,25 +115,25 @@ pub struct LoadVerdict {
 const HOT_ROW_MILLIS: i64 = 10 * 60 * 1000;
 /// Requests below which there is no judgement.
 const LOAD_MIN: u64 = 1_000;
-/// The share of a row that makes it a hot row.
+/// The share that makes a row hot.
 const ROW_SHARE: f64 = 0.1;
-/// The share of the load that is beyond the keys of the interval before, from which on keys grow.
-/// Keys that do not grow have 5 % there.
+/// Keys grow if at least this load share is beyond the previous interval's keys. Keys that do not
+/// grow have 5 % there.
 const GROWING_SHARE: f64 = 0.5;
-/// The part of an interval's load that lies before the key that later keys are compared with.
+/// The part of an interval's load before the key with which later keys are compared.
 const BEFORE_SHARE: f64 = 0.95;
-/// The share of one value of the first field that makes it a hot value.
+/// The share that makes a first-field value hot.
 const VALUE_SHARE: f64 = 0.3;
-/// The number of values of the first field that counts as few, and the share that they have.
+/// How many first-field values count as few, and the share that they have.
 const FEW_VALUES: usize = 4;
 const FEW_VALUES_SHARE: f64 = 0.8;
-/// A value is busy for a short time if so much of its load is within a quarter of the intervals.
+/// A value is busy for a short time if this much load is within a quarter of the intervals.
 const BURST_SHARE: f64 = 0.8;
-/// Buckets of a proposed template.
+/// Buckets in a proposed template.
 const BUCKETS: u32 = 16;
 
 impl LoadProfile {
-    /// Returns the profile of a report's reads or writes.
+    /// Returns the profile for a report's reads or writes.
     pub fn of_heat(report: &HeatReport, kind: LoadKind, regions: Vec<RowRange>) -> Self {
         let range = |it: &HeatBucket| RangeLoad { start: it.start.clone(), load: kind.of(it) };
         let intervals: Vec<Vec<_>> = report
@@ -196,10 +196,10 @@ impl LoadProfile {
         loads.into_iter().max().unwrap_or(0) as f64 / total.max(1) as f64
     }
 
-    /// Returns whether keys grow or fall, and the share of the load that is at new keys.
+    /// Returns the cause if keys grow or fall, and the load share at new keys.
     fn growing(&self, schema: Option<&KeySchema>) -> Option<(LoadCause, f64)> {
         let (mut beyond, mut below, mut all) = (0u64, 0u64, 0u64);
-        // A key of an interval, and a key of the next one.
+        // A key from an interval, and a key from the next one.
         let mut pair = None;
         let busy = self.intervals.iter().filter(|ranges| load(ranges) > 0);
         for two in busy.collect::<Vec<_>>().windows(2) {
@@ -222,7 +222,7 @@ impl LoadProfile {
         Some((LoadCause::Growing { field, is_falling }, share))
     }
 
-    /// Returns whether few values of the first field have most of the load.
+    /// Returns the cause if few first-field values have most of the load.
     fn few_values(&self, schema: &KeySchema, total: u64) -> Option<(LoadCause, f64)> {
         let mut field = None;
         let mut loads: BTreeMap<String, Vec<u64>> = BTreeMap::new();
@@ -242,7 +242,7 @@ impl LoadProfile {
         let share = |load: u64| load as f64 / total as f64;
         let few: u64 = sums.iter().take(FEW_VALUES).map(|(load, _)| load).sum();
         let (most, value) = *sums.first()?;
-        // One value of a single one is all of the table; the few are judged first.
+        // A value that is the only one is the whole table; the few are judged first.
         if share(most) < VALUE_SHARE || sums.len() <= FEW_VALUES {
             let count = sums.len().min(FEW_VALUES);
             let cause = LoadCause::FewValues { field, count };
@@ -261,7 +261,7 @@ fn load(ranges: &[RangeLoad]) -> u64 {
     ranges.iter().map(|range| range.load).sum()
 }
 
-/// Returns the start of the range in which this share of the load is reached.
+/// Returns the start of the range in which this load share is reached.
 fn quantile(ranges: &[RangeLoad], share: f64) -> Bytes {
     let wanted = load(ranges) as f64 * share;
     let mut sum = 0;
@@ -282,14 +282,14 @@ fn differing(schema: &KeySchema, a: &[u8], b: &[u8]) -> Option<String> {
     differs.map(|(name, _)| name.clone()).or_else(first)
 }
 
-/// Returns a template that spreads the load, where a change of the key does.
+/// Returns a template that spreads the load, where changing the key does.
 fn cure(cause: &LoadCause, schema: &KeySchema) -> Option<String> {
     let others = |hot: &str| -> Vec<&str> {
         schema.fields().iter().map(|field| field.name()).filter(|name| *name != hot).collect()
     };
     let spread_by = match cause {
         LoadCause::Growing { field: Some(field), .. } => {
-            // A bucket of a field that does not grow keeps its rows together.
+            // A bucket by a field that does not grow keeps the field's rows together.
             others(field).first().copied().unwrap_or(field)
         }
         LoadCause::FewValues { field, .. } | LoadCause::OneValue { field, .. } => {
@@ -355,7 +355,7 @@ impl fmt::Display for LoadVerdict {
 mod tests {
     use super::*;
 
-    /// Counts keys of each interval in the ranges between the keys that occur, at most 64.
+    /// Counts each interval's keys in the ranges between the keys that occur, at most 64.
     fn profile(intervals: &[Vec<Bytes>]) -> LoadProfile {
         let ranges = |keys: &Vec<Bytes>| {
             let mut sorted = keys.clone();

@@ -16,7 +16,7 @@ pub use heat_map::{HeatMap, HeatMapColumn, HottestRange};
 pub use load::{LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad};
 pub use table::{FamilySize, check_table};
 
-/// The kind of a finding. Numbers never change, so that they can be quoted and searched for.
+/// A finding's kind. Numbers never change, so that they can be quoted and searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Rule {
@@ -24,13 +24,13 @@ pub enum Rule {
     LeadingTime,
     /// K2: the key begins with a number; if that counts up, all writes go to one region.
     LeadingSequence,
-    /// K3: keys are not in the order of a field's values.
+    /// K3: keys are not in a field's value order.
     OrderNotOfValues,
-    /// K4: a value of variable width ends by its length only.
+    /// K4: a value with variable width ends by length only.
     NoDelimiter,
     /// K5: the key has a random salt, so a read by fields needs one get for each salt.
     RandomSalt,
-    /// K6: the key is longer than its values need.
+    /// K6: the key is longer than the values need.
     LongKey,
     /// K7: the key begins with few different values.
     FewLeadingValues,
@@ -38,19 +38,19 @@ pub enum Rule {
     NotUnique,
     /// K9: too few buckets to spread writes, or so many that each scan reads too many ranges.
     BucketCount,
-    /// K10: a bucket or hash is computed from a value of which keys hold only the step.
+    /// K10: a bucket or hash is computed from a value for which keys hold only the step.
     StepOperand,
-    /// K11: the key begins with hosts of few domains.
+    /// K11: the key begins with hosts in few domains.
     FewLeadingDomains,
     /// T1: the table has many families.
     ManyFamilies,
-    /// T2: names of families and qualifiers take a large share of the table.
+    /// T2: family and qualifier names take a large share of the table.
     LongNames,
     /// T3: row keys are long.
     LongRows,
 }
 
-/// The name and the reason of each rule, in the order of [`Rule`].
+/// Each rule's name and reason, in [`Rule`] order.
 const RULES: &[(Rule, &str, &str)] = &[
     (Rule::LeadingTime, "leading time", "all writes of a moment go to one region"),
     (Rule::LeadingSequence, "leading sequence", "new rows of a rising number go to one region"),
@@ -96,7 +96,7 @@ const RULES: &[(Rule, &str, &str)] = &[
     (Rule::LongRows, "long row keys", "the row key is stored with every cell"),
 ];
 
-/// Measurements behind rules: see `docs/claims.md`, which has the method and more numbers.
+/// Measurements that support rules: see `docs/claims.md`, which has the method and more numbers.
 const MEASURED: &[(Rule, &str)] = &[
     (
         Rule::LeadingTime,
@@ -133,7 +133,7 @@ const MEASURED: &[(Rule, &str)] = &[
 ];
 
 impl Rule {
-    /// Its number: `K1` for a rule about keys, `T1` for one about tables.
+    /// The number: `K1` for a rule about keys, `T1` for one about tables.
     pub fn code(self) -> String {
         let (at, first_of_tables) = (self as usize, Self::ManyFamilies as usize);
         match at.checked_sub(first_of_tables) {
@@ -142,7 +142,7 @@ impl Rule {
         }
     }
 
-    /// Its name, in a few words.
+    /// The name, in a few words.
     pub fn name(self) -> &'static str {
         RULES[self as usize].1
     }
@@ -152,12 +152,12 @@ impl Rule {
         RULES[self as usize].2
     }
 
-    /// A measurement behind the rule, if there is one; `docs/claims.md` has the method.
+    /// A measurement that supports the rule, if there is one; `docs/claims.md` has the method.
     pub fn measured(self) -> Option<&'static str> {
         MEASURED.iter().find(|(rule, _)| *rule == self).map(|(_, measured)| *measured)
     }
 
-    /// All rules, in the order of their numbers.
+    /// All rules, in number order.
     pub fn all() -> impl Iterator<Item = Self> {
         RULES.iter().map(|(rule, ..)| *rule)
     }
@@ -194,7 +194,7 @@ impl fmt::Display for Finding {
 }
 
 impl KeySchema {
-    /// Checks the template alone; returns the findings in the order of the rules.
+    /// Checks the template alone; returns the findings in rule order.
     pub fn check(&self) -> Vec<Finding> {
         self.check_with::<&[u8]>(&[])
     }
@@ -208,8 +208,8 @@ impl KeySchema {
         findings
     }
 
-    /// Checks sampled keys of the table for what the template alone does not show: the last part of
-    /// [`KeySchema::check_with`]. Fewer than 100 keys yield no finding.
+    /// Checks sampled keys of the table for what the template alone does not show:
+    /// [`KeySchema::check_with`]'s last part. Fewer than 100 keys yield no finding.
     pub fn check_sample<K: AsRef<[u8]>>(&self, sample: &[K]) -> Option<Finding> {
         sample::few_leading_values(self, sample)
     }

@@ -127,7 +127,7 @@ fn order(field: &Field) -> Option<(Rule, String)> {
     Some((Rule::OrderNotOfValues, message))
 }
 
-/// Finds a field that takes more bytes than its values need.
+/// Finds a field that takes more bytes than the values need.
 fn length(field: &Field) -> Option<String> {
     let width = field.width()?;
     let (needed, how) = match (&field.codec.body, field.modifiers.hash) {
@@ -166,7 +166,7 @@ fn salt(computed: &str, count: Option<u32>) -> String {
     )
 }
 
-/// With more buckets, reading each of them takes longer than spreading writes saves.
+/// With more buckets, reading each bucket takes longer than spreading writes saves.
 const BUCKETS_MANY: u32 = 256;
 
 fn buckets(formula: &Formula, computed: &str, nth: usize) -> Option<String> {
@@ -199,7 +199,7 @@ fn buckets(formula: &Formula, computed: &str, nth: usize) -> Option<String> {
     }
 }
 
-/// Finds a computed field of a value of which keys hold only the step.
+/// Finds a field computed from a value for which keys hold only the step.
 fn step_operand(schema: &KeySchema, computed: &Computed) -> Option<String> {
     let Operands::Fields(operands) = &computed.operands else { return None };
     let mut operands = operands.iter().map(|at| &schema.fields()[*at]);

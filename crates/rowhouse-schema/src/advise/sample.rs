@@ -1,4 +1,4 @@
-//! The rules that need sampled keys of the table.
+//! The rules that need sampled keys from the table.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::value::Value;
 
 /// The smallest sample from which a finding is reported.
 const SAMPLE_MIN: usize = 100;
-/// So few values cannot be spread over the regions of a growing table.
+/// So few values cannot be spread over a growing table's regions.
 const VALUES_FEW: usize = 8;
 
 pub(super) fn few_leading_values<K: AsRef<[u8]>>(
@@ -52,7 +52,7 @@ pub(super) fn few_leading_values<K: AsRef<[u8]>>(
     })
 }
 
-/// Returns the last two parts of a host name: `example.com`.
+/// Returns a host name's last two parts: `example.com`.
 fn domain(host: &str) -> &str {
     match host.rmatch_indices('.').nth(1) {
         Some((dot, _)) => &host[dot + 1..],

@@ -1,27 +1,26 @@
-//! The rules that check a table: its families, and the sizes of its cells.
+//! The rules that check a table: the families, and the cell sizes.
 
 use rowhouse_model::{Bytes, TableDescriptor, escape};
 
 use super::{Finding, Rule};
 
-/// The size of one family's cells over all regions, in bytes of cells before compression.
+/// How large one family's cells are over all regions, in cell bytes before compression.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FamilySize {
     /// The family's name.
     pub name: Bytes,
-    /// The number of cells.
+    /// How many cells.
     pub cells: u64,
-    /// Bytes of keys, values and tags.
+    /// Bytes in keys, values and tags.
     pub bytes: u64,
-    /// Bytes of row keys, which every cell repeats.
+    /// Bytes in row keys, which every cell repeats.
     pub row_bytes: u64,
-    /// Bytes of names in excess of one letter for the family and two for the qualifier.
+    /// Name bytes in excess of one letter for the family and two for the qualifier.
     pub name_bytes: u64,
 }
 
-/// Checks a table's declaration and, where `sizes` has any, the sizes of its cells; returns the
-/// findings in the order of the rules. [`KeySchema::check`](crate::KeySchema::check) checks the
-/// template of its key.
+/// Checks a table's declaration and, where `sizes` has any, the cell sizes; returns the findings in
+/// rule order. [`KeySchema::check`](crate::KeySchema::check) checks the key template.
 ///
 /// ```
 /// use rowhouse_model::{FamilyDescriptor, TableDescriptor, TableName};
@@ -74,7 +73,7 @@ fn long_names(size: &FamilySize) -> Option<String> {
     })
 }
 
-/// The average length of row keys above which a finding is reported.
+/// A finding is reported for row keys with a greater average length.
 const ROW_BYTES_MAX: u64 = 64;
 
 fn long_rows(sizes: &[FamilySize]) -> Option<String> {

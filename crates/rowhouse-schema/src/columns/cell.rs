@@ -1,4 +1,4 @@
-//! Encoding of named values as cells, and decoding of cells.
+//! Encoding named values as cells, and decoding cells.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::error::KeyMismatch;
 use crate::key::{NamedValues, Values};
 use crate::value::{Shown, Value};
 
-/// The address and the bytes of a named value.
+/// A named value's address and bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellBytes {
     /// The family.
@@ -20,12 +20,12 @@ pub struct CellBytes {
     pub value: Bytes,
 }
 
-/// A cell, decoded by the declaration of its column.
+/// A cell, decoded by the column's declaration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedCell<'c> {
     /// The column.
     pub column: &'c Column,
-    /// The fields of the qualifier, if it is declared as a template.
+    /// The qualifier's fields, if it is declared as a template.
     pub fields: Option<Values>,
     /// The value.
     pub value: Value,
@@ -33,7 +33,7 @@ pub struct NamedCell<'c> {
 
 /// Why a cell does not fit the declared columns.
 ///
-/// It is not an error of a read: a table may hold cells that were written before its columns were
+/// It is not a read error: a table may hold cells that were written before the columns were
 /// declared, or by a program that does not know them. Such cells are shown as bytes.
 ///
 /// ```
@@ -63,14 +63,14 @@ pub enum CellMismatch {
     },
     /// The qualifier begins like the template's qualifiers but does not fit the template.
     Qualifier {
-        /// The name of the columns.
+        /// The column name.
         column: String,
         /// The offset in the qualifier, and what the template requires there.
         why: KeyMismatch,
     },
-    /// The bytes are not a value of the column's type.
+    /// The bytes are no value for the column's type.
     Value {
-        /// The name of the column.
+        /// The column name.
         column: String,
         /// The offset in the value, and what the type requires there.
         why: KeyMismatch,
@@ -81,7 +81,7 @@ impl ColumnSchema {
     /// Encodes a named value as a cell.
     ///
     /// # Errors
-    /// As [`ColumnSchema::column`] and [`Column::encode_value`]; `InvalidRequest` for a column of
+    /// As [`ColumnSchema::column`] and [`Column::encode_value`]; `InvalidRequest` for a column with
     /// many qualifiers, which needs [`ColumnSchema::encode_with`].
     pub fn encode(&self, name: &str, value: impl Into<Value>) -> Result<CellBytes> {
         let column = self.column(name)?;
@@ -147,7 +147,7 @@ impl ColumnSchema {
 }
 
 impl fmt::Display for NamedCell<'_> {
-    /// Writes the name, the fields of the qualifier in brackets if there are any, and the value.
+    /// Writes the name, the qualifier's fields in brackets if there are any, and the value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.column.name())?;
         if let Some(fields) = &self.fields {

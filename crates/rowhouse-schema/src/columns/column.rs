@@ -1,4 +1,4 @@
-//! A declared column, or the columns of one qualifier template.
+//! A declared column, or one qualifier template's columns.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ use crate::template::{Element, print_literal};
 use crate::time::FixedZone;
 use crate::value::Value;
 
-/// A column as declared, `d:n count u64`, or the columns of a qualifier template, `f:[at millis
-/// desc] price f64`.
+/// A column as declared, `d:n count u64`, or a qualifier template's columns,
+/// `f:[at millis desc] price f64`.
 ///
 /// ```
 /// use rowhouse_schema::ColumnSchema;
@@ -32,7 +32,7 @@ use crate::value::Value;
 pub struct Column {
     pub(crate) family: Bytes,
     pub(super) qualifier: Qualifier,
-    /// The name, type and form of the values.
+    /// The name, and the values' type and form.
     pub(super) value: Field,
 }
 
@@ -62,7 +62,7 @@ impl Column {
         }
     }
 
-    /// The template of the qualifiers, if there is one.
+    /// The qualifier template, if there is one.
     pub fn template(&self) -> Option<&KeySchema> {
         match &self.qualifier {
             Qualifier::Literal(_) => None,
@@ -70,12 +70,12 @@ impl Column {
         }
     }
 
-    /// The type of the values.
+    /// The value type.
     pub fn field_type(&self) -> &FieldType {
         self.value.field_type()
     }
 
-    /// The sets of which a Rust type has to hold one to fit the values, as [`Field::needs`].
+    /// The sets from which a Rust type must hold one to fit the values, as [`Field::needs`].
     pub fn needs(&self) -> Vec<Holds> {
         self.value.needs()
     }
@@ -83,7 +83,7 @@ impl Column {
     /// Encodes a value.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value of another kind, or one that the type cannot hold.
+    /// `InvalidRequest` for a value with another kind, or one that the type cannot hold.
     pub fn encode_value(&self, value: &Value) -> Result<Bytes> {
         let refused = |why: String| Error::invalid(format!("column `{}`: {why}", self.name()));
         if value.is_null() {
@@ -114,7 +114,7 @@ impl Column {
         (next == bytes.len()).then_some(value)
     }
 
-    /// The zone of time values, if the declaration names one.
+    /// The zone for time values, if the declaration names one.
     pub(super) fn value_zone(&self) -> Option<FixedZone> {
         self.value.modifiers.zone
     }
@@ -131,7 +131,7 @@ impl Column {
         &self.value
     }
 
-    /// The bytes with which all its qualifiers begin.
+    /// The bytes with which all qualifiers begin.
     pub fn lead(&self) -> &[u8] {
         match &self.qualifier {
             Qualifier::Literal(qualifier) => qualifier,
@@ -143,7 +143,7 @@ impl Column {
     }
 }
 
-/// Formats the family and qualifier of a column as declarations write them.
+/// Formats a column's family and qualifier as declarations write them.
 pub(crate) struct ColumnAddress<'c>(pub(crate) &'c Column);
 
 impl fmt::Display for ColumnAddress<'_> {

@@ -1,4 +1,4 @@
-//! Named columns: the family and qualifier under which each is stored, and the type of its values.
+//! Named columns: the family and qualifier under which each is stored, and the value type.
 //!
 //! [`parse`] parses declarations and checks them against each other, [`column`] is one declaration,
 //! and [`cell`] encodes and decodes cells.
@@ -22,14 +22,14 @@ pub use cell::{CellBytes, CellMismatch, NamedCell};
 pub use column::Column;
 pub(crate) use column::ColumnAddress;
 
-/// The table attribute that holds the declaration of its columns. It is stored with the table, on
-/// rowhouse and on Apache HBase alike; tools that do not know it ignore it.
+/// The table attribute that holds the column declarations. It is stored with the table, on rowhouse
+/// and on Apache HBase alike; tools that do not know it ignore it.
 pub const COLUMNS_ATTRIBUTE: &str = "rowhouse.columns";
 
-/// The declared columns of a table. Cheap to clone.
+/// A table's declared columns. Cheap to clone.
 ///
 /// A declaration is `family:qualifier name type`, one per line or separated by `;`. The qualifier
-/// is a literal, or a template with one column for each value of its fields.
+/// is a literal, or a template with one column for each value that the template fields have.
 ///
 /// # Example: how does a column with a short qualifier get a readable name?
 ///
@@ -79,9 +79,9 @@ pub struct ColumnSchema {
 
 struct Declared {
     columns: Vec<Column>,
-    /// The positions of the columns with a literal qualifier, sorted by family and qualifier.
+    /// The positions for columns with a literal qualifier, sorted by family and qualifier.
     sorted: Vec<usize>,
-    /// The canonical text of the declarations: equal declarations have equal texts.
+    /// The declarations' canonical text: equal declarations have equal texts.
     text: String,
 }
 
@@ -107,8 +107,8 @@ impl ColumnSchema {
         Ok(Self { declared: Arc::new(Declared { columns, sorted, text }) })
     }
 
-    /// Parses declarations in the form stored in a table descriptor: the version of the language, a
-    /// space, the text.
+    /// Parses declarations in the form stored in a table descriptor: the language version, a space,
+    /// the text.
     ///
     /// ```
     /// use rowhouse_schema::ColumnSchema;
@@ -142,7 +142,7 @@ impl ColumnSchema {
         stored.map(|stored| Self::from_stored(&String::from_utf8_lossy(stored))).transpose()
     }
 
-    /// Returns the xxh3 hash of the stored form, which tells declarations apart.
+    /// Returns the stored form's xxh3 hash, which tells declarations apart.
     pub fn fingerprint(&self) -> u64 {
         xxh3_64(self.to_stored().as_bytes())
     }
@@ -170,7 +170,7 @@ impl ColumnSchema {
     }
 
     /// Returns the column with a template to which this qualifier may belong. There is at most one:
-    /// no two templates of a family begin alike.
+    /// no two templates in a family begin alike.
     fn template_of(&self, family: &[u8], qualifier: &[u8]) -> Option<(&Column, &KeySchema)> {
         let of = |column: &&Column| {
             column.template().is_some()
@@ -192,8 +192,8 @@ impl ColumnSchema {
     }
 
     /// Checks that the columns can be declared beside this key. A column may share its name only
-    /// with a field of which keys hold just a hash or a step, and then must have the same values as
-    /// the field.
+    /// with a field for which keys hold just a hash or a step, and then must have the same values
+    /// as the field.
     ///
     /// # Errors
     /// `InvalidRequest` that names the first column in conflict.
@@ -221,7 +221,7 @@ impl ColumnSchema {
         Ok(())
     }
 
-    /// Checks that every family in the declarations is one of the table's.
+    /// Checks that the table has every family in the declarations.
     ///
     /// # Errors
     /// `InvalidRequest` that names the column and the table's families.

@@ -1,4 +1,4 @@
-//! Parsing of column declarations; each is checked against those before it.
+//! Parsing column declarations; each is checked against the previous ones.
 
 use rowhouse_model::{Bytes, FamilyDescriptor, escape};
 
@@ -25,18 +25,18 @@ pub(super) fn parse(text: &str) -> Result<Vec<Column>, Fault> {
     }
 }
 
-/// The parts of a declaration, each with its offset in the text.
+/// A declaration's parts, each with the offset in the text.
 struct ParsedDeclaration<'t> {
     family: (usize, &'t str),
     qualifier: (usize, &'t str),
     name: (usize, &'t str),
     value: (usize, &'t str),
-    /// The offset of the end of the declaration.
+    /// The offset where the declaration ends.
     end: usize,
 }
 
 impl<'t> ParsedDeclaration<'t> {
-    /// Splits a declaration into its parts; name and type may be missing.
+    /// Splits a declaration into parts; name and type may be missing.
     fn read(text: &'t str, at: usize) -> Result<Self, Fault> {
         let behind = at + place_len(&text[at..]);
         let end = behind + rest_len(&text[behind..]);
@@ -114,7 +114,7 @@ impl<'t> ParsedDeclaration<'t> {
     }
 }
 
-/// The length of family and qualifier: up to the first white space outside of brackets.
+/// How long family and qualifier are: up to the first white space outside brackets.
 fn place_len(text: &str) -> usize {
     let (mut inside, mut escaped) = (false, false);
     for (at, c) in text.char_indices() {
@@ -131,7 +131,7 @@ fn place_len(text: &str) -> usize {
     text.len()
 }
 
-/// The length of name and type: up to the end of the line, or to a `;` outside of parentheses.
+/// How long name and type are: up to the line's end, or to a `;` outside parentheses.
 fn rest_len(text: &str) -> usize {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -146,7 +146,7 @@ fn rest_len(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the first word of a text that starts at offset `at`: its offset, the word, and the text
+/// Returns the first word in a text that starts at offset `at`: the offset, the word, and the text
 /// after it.
 fn word(at: usize, text: &str) -> (usize, &str, &str) {
     let trimmed = text.trim_start();

@@ -1,15 +1,15 @@
-//! How the values of a field or column are distributed.
+//! How a field's or column's values are distributed.
 
 use std::fmt;
 
 use super::words::{Count, Size};
 
-/// The distribution of the values of one field or column, as a workload declares it.
+/// How one field's or column's values are distributed, as a workload declares it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
     /// How values are chosen.
     pub draw: Draw,
-    /// The least and the greatest length in bytes of texts and bytes; `None` for the default, 8.
+    /// The least and the greatest length in bytes for texts and bytes; `None` for the default, 8.
     pub bytes: Option<(u32, u32)>,
 }
 
@@ -18,17 +18,17 @@ pub struct Distribution {
 #[non_exhaustive]
 pub enum Draw {
     /// `N values`, `N values, zipf S`: each row has one of N values. Without a skew all are equally
-    /// frequent; with one, the value of rank k has a frequency in proportion to k^-S. Ranks are in
-    /// no relation to the order of the values.
+    /// frequent; with one, the value with rank k has a frequency in proportion to k^-S. Ranks are
+    /// in no relation to the value order.
     Values {
-        /// The number of different values, at least 1.
+        /// How many different values there are, at least 1.
         count: u64,
         /// The skew, above 0 and at most 10.
         zipf: Option<f64>,
     },
     /// `sequence`, `sequence from N`: numbers that count up with each row.
     Sequence {
-        /// The number of the first row.
+        /// The first row's number.
         from: u64,
     },
     /// `random`: each row has another value, in no order, as hashes and random UUIDs have.

@@ -1,5 +1,5 @@
-//! What designs cost, estimated without a store: rows that plans read, among the keys of few rows,
-//! and how that number grows with the table.
+//! What designs cost, estimated without a store: rows that plans read, among the keys that few rows
+//! have, and how that number grows with the table.
 
 use rowhouse_model::{Bytes, Columns, Result, Row, RowRange};
 
@@ -13,9 +13,9 @@ use crate::index::{Index, IndexCost};
 use crate::plan::{Plan, Predicate};
 use crate::time::TimeZone;
 
-/// Rows of the larger sample, unless the workload has fewer.
+/// Rows in the larger sample, unless the workload has fewer.
 const SAMPLED: u64 = 20_000;
-/// The smaller sample has this part of them.
+/// The smaller sample has this part of the rows.
 const SMALLER: u64 = 4;
 /// How often each question is asked.
 const ASKED: u64 = 100;
@@ -25,7 +25,7 @@ const JUDGED_MAX: u64 = 200_000;
 /// cluster a call.
 pub const ROWS_PER_RANGE: f64 = 10.0;
 
-/// Estimates designs of one workload.
+/// Estimates designs for one workload.
 ///
 /// ```
 /// use rowhouse_schema::{Design, Estimator, Workload};
@@ -55,28 +55,28 @@ pub struct Estimator {
     columns: f64,
 }
 
-/// An estimate of a design.
+/// A design's estimate.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DesignEstimate {
-    /// The questions, in the order of the workload.
+    /// The questions, in workload order.
     pub questions: Vec<QuestionEstimate>,
-    /// How the writes of the sample are spread.
+    /// How the sample's writes are spread.
     pub spread: Spread,
-    /// The cost of all questions and indexes per second, in rows: see
-    /// [`DesignEstimate::share`] for the writes.
+    /// What all questions and indexes cost per second, in rows: see [`DesignEstimate::share`] for
+    /// the writes.
     pub cost: f64,
 }
 
-/// An estimate of a question: averages over the times that it is asked.
+/// A question's estimate: averages over the times that it is asked.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct QuestionEstimate {
-    /// The way that costs least at the real size of the table.
+    /// The way that costs least at the table's real size.
     pub way: Way,
-    /// Rows and entries that this way reads in a table with the rows of the workload.
+    /// Rows and entries that this way reads in a table with the workload's rows.
     pub rows: f64,
-    /// Rows and entries read at the real size of the table.
+    /// Rows and entries read at the table's real size.
     pub rows_real: f64,
     /// Ranges read.
     pub ranges: f64,
@@ -89,7 +89,7 @@ impl DesignEstimate {
     }
 }
 
-/// Rows of a workload that has only so many.
+/// The row count, for a workload that has only so many.
 #[derive(Clone, Debug)]
 struct Sampled {
     workload: Workload,
@@ -98,27 +98,27 @@ struct Sampled {
     matching: Vec<Vec<f64>>,
 }
 
-/// What a way of reading reads of a table, before a limit ends it.
+/// What one way to read reads from a table, before a limit ends it.
 struct WayReads {
     way: Way,
     /// Rows or entries in the ranges, each time that the question is asked.
     rows: Vec<f64>,
-    /// The cost by an index, each time, whatever its entries; `None` for the key, and where the
-    /// index cannot serve.
+    /// The cost by an index, each time, regardless of the entries; `None` for the key, and where
+    /// the index cannot serve.
     costs: Vec<Option<IndexCost>>,
     /// Ranges each time, without the rows to which entries lead.
     ranges: f64,
-    /// Whether a limit ends the reading early.
+    /// True if a limit ends the reading early.
     streams: bool,
     /// Rows read for each entry: 0 if entries are the answer, and for the key.
     fetched: f64,
-    /// Whether a question about the newest rows needs this way for its order.
+    /// True if a question about the newest rows needs this way for its order.
     is_fixed: bool,
-    /// Whether all rows are read for their order.
+    /// True if all rows are read for their order.
     sorts: bool,
 }
 
-/// What is known of a question.
+/// What is known about a question.
 struct Asked {
     limit: Option<u64>,
     matching: Vec<f64>,
@@ -128,7 +128,7 @@ struct Asked {
 }
 
 impl Estimator {
-    /// Makes samples of the rows of a workload.
+    /// Makes samples from a workload's rows.
     ///
     /// # Errors
     /// As [`Workload::record`] and [`Workload::ask`].
@@ -146,7 +146,7 @@ impl Estimator {
     /// Estimates a design.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value that a field of the key cannot hold.
+    /// `InvalidRequest` for a value that a key field cannot hold.
     pub fn estimate(&self, design: &Design) -> Result<DesignEstimate> {
         let [smaller, larger] = &self.samples;
         let tables = [smaller.tables(design)?, larger.tables(design)?];
@@ -218,18 +218,18 @@ impl Asked {
         most.map_or(0, |(at, _)| at)
     }
 
-    /// Returns the rows of the key, or the entries of an index, that one question reads until its
-    /// limit ends the reading.
+    /// Returns the rows by the key, or the index entries, that one question reads until the limit
+    /// ends the reading.
     fn entries(&self, at: usize, rows: f64) -> f64 {
         self.mean(at, rows, self.ways[at].0.streams)
     }
 
-    /// Returns the rows that one question reads for the entries of an index.
+    /// Returns the rows that one question reads for index entries.
     fn fetched(&self, at: usize, rows: f64) -> f64 {
         self.mean(at, rows, true) * self.ways[at].0.fetched
     }
 
-    /// Returns the mean of the rows or entries of a way, up to the limit if it ends the reading.
+    /// Returns the mean row or entry count for a way, up to the limit if it ends the reading.
     fn mean(&self, at: usize, rows: f64, is_ended: bool) -> f64 {
         let (way, growth) = &self.ways[at];
         let limit = self.limit.filter(|_| is_ended && !way.sorts);
@@ -315,7 +315,7 @@ impl Sampled {
         Ok(filter.matches(cells).unwrap_or(false))
     }
 
-    /// Returns the sorted keys of the table and of the entries of each index.
+    /// Returns the sorted keys in the table and in each index.
     fn tables(&self, design: &Design) -> Result<Vec<Vec<Bytes>>> {
         let mut tables = vec![Vec::new(); 1 + design.indexes().len()];
         for (record, number) in self.records.iter().zip(0..) {
@@ -329,7 +329,7 @@ impl Sampled {
         Ok(tables)
     }
 
-    /// Returns the ways to read a question, the key first, with the numbers of this sample.
+    /// Returns the ways to read a question, the key first, with this sample's numbers.
     fn ways(&self, design: &Design, tables: &[Vec<Bytes>], at: usize) -> Result<Vec<WayReads>> {
         let question = &self.workload.questions()[at];
         let mut ways: Vec<WayReads> = Vec::new();
@@ -343,7 +343,7 @@ impl Sampled {
             let all = [by_key].into_iter().chain(by_indexes);
             for (place, mut way) in all.enumerate() {
                 way.is_fixed = reading.way.as_ref() == Some(&way.way);
-                // An index that is named is read in its own order.
+                // A named index is read in index order.
                 way.streams |= way.is_fixed;
                 way.sorts = reading.sorts;
                 match ways.get_mut(place) {
@@ -407,7 +407,7 @@ impl WayReads {
     }
 }
 
-/// Returns how many of the sorted keys are in ranges.
+/// Returns how many sorted keys are in ranges.
 fn rows_in(ranges: &[RowRange], keys: &[Bytes]) -> usize {
     let below = |bound: &[u8]| keys.partition_point(|key| key[..] < *bound);
     let rows = ranges.iter().map(|range| {
@@ -421,8 +421,8 @@ fn rows_in(ranges: &[RowRange], keys: &[Bytes]) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the rows that the only question of a workload reads under a key, with the rows of
-    /// the workload and at the real size.
+    /// Returns the rows that a workload's only question reads under a key, with the workload's rows
+    /// and at the real size.
     fn rows(text: &str, key: &str, indexes: &str) -> (f64, f64) {
         let workload = Workload::parse(text).unwrap();
         let design = Design::new(&workload, key, indexes).unwrap();
@@ -438,7 +438,7 @@ mod tests {
         let text = format!("{ROWS}ask user = ? : 1/s");
         let (now, real) = rows(&text, "[user string][at millis]", "");
         assert!((70.0..95.0).contains(&now), "{now}");
-        // 864,000 rows, of which a user has a hundredth.
+        // 864,000 rows; a user has a hundredth.
         assert!((7_500.0..10_000.0).contains(&real), "{real}");
     }
 
@@ -446,7 +446,7 @@ mod tests {
     fn a_limit_ends_reading_whatever_the_size() {
         let text = format!("{ROWS}ask user = ? limit 7 : 1/s");
         assert_eq!(rows(&text, "[user string][at millis]", ""), (7.0, 7.0));
-        // One row in a hundred is of the user.
+        // One row in a hundred is the user's.
         let (now, real) = rows(&text, "[at millis][user string]", "");
         assert!((500.0..900.0).contains(&now) && (500.0..900.0).contains(&real), "{now} {real}");
     }

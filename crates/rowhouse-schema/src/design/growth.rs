@@ -1,26 +1,26 @@
-//! How counts grow with a table, from the counts of two samples of it.
+//! How counts grow with a table, from the counts in two samples.
 
 /// A number that differs by a smaller part between the two samples does not grow.
 const SAME: f64 = 0.05;
-/// A median of so many rows is no chance: if it is the same in both samples, nothing grows.
+/// A median over so many rows is no chance: if it is the same in both samples, nothing grows.
 const TYPICAL: f64 = 20.0;
 
-/// How numbers of the larger sample grow with the table: a part of each is a constant.
+/// How numbers in the larger sample grow with the table: a part of each is a constant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
     /// The part that is in proportion to the size, from 0 to 1.
     growing: f64,
-    /// The rows of the larger sample.
+    /// The rows in the larger sample.
     rows: f64,
 }
 
 impl Growth {
-    /// Returns the growth of numbers that are these in samples of these sizes.
+    /// Returns the growth for numbers that are these in samples with these sizes.
     pub(super) fn between(sizes: [f64; 2], numbers: [&[f64]; 2]) -> Self {
         let is_same = |few: f64, many: f64| many - few <= SAME * many;
         let [few, many] = numbers.map(mean);
         let medians = numbers.map(median);
-        // Ranges of a fixed length end early at the end of the table, which means show.
+        // Ranges with a fixed length end early at the table's end, which means show.
         let is_fixed = medians[1] >= TYPICAL && is_same(medians[0], medians[1]);
         let is_same = !many.is_finite() || sizes[1] <= sizes[0] || is_same(few, many) || is_fixed;
         let growing = match is_same {
@@ -30,7 +30,7 @@ impl Growth {
         Self { growing, rows: sizes[1] }
     }
 
-    /// Returns a number of the larger sample as it is in a table with so many rows.
+    /// Returns a number from the larger sample as it is in a table with so many rows.
     pub(super) fn at(self, number: f64, rows: f64) -> f64 {
         number * (1.0 - self.growing + self.growing * rows / self.rows)
     }

@@ -6,25 +6,25 @@ use crate::encode::{Calendar, FieldType};
 use crate::time::{Date, Time, TimeUnit};
 use crate::value::{Float, Uuid, Value};
 
-/// The characters of texts.
+/// The characters that texts have.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-/// The length of texts and bytes for which a workload declares none.
+/// The length for texts and bytes for which a workload declares none.
 const LENGTH: u32 = 8;
 
-/// The values of one field or column, made from numbers.
+/// One field's or column's values, made from numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Maker {
     field_type: FieldType,
-    /// The least and the greatest length of texts and bytes.
+    /// The least and the greatest length for texts and bytes.
     length: (u32, u32),
-    /// The characters of a text that tell its number.
+    /// How many characters in a text tell the number.
     digits: u32,
-    /// The number of different values; `None` without a limit.
+    /// How many different values there are; `None` without a limit.
     count: Option<u64>,
 }
 
 impl Maker {
-    /// Checks that values of this type can have this distribution.
+    /// Checks that values with this type can have this distribution.
     ///
     /// # Errors
     /// Says why not.
@@ -44,14 +44,14 @@ impl Maker {
         Ok(Self { field_type: field_type.clone(), length, digits, count })
     }
 
-    /// The length of all texts or bytes, if they have the same.
+    /// The length that all texts or bytes have, if they have the same.
     pub(super) fn fixed_length(&self) -> Option<u32> {
         let (min, max) = self.length;
         (min == max).then_some(min)
     }
 
-    /// Returns the value of a number. `from` and `millis` are the begin and the length of the time
-    /// over which rows are written, in milliseconds.
+    /// Returns a number's value. `from` and `millis` are when the time over which rows are written
+    /// begins, and how long it is, in milliseconds.
     pub(super) fn value(&self, number: u64, (from, millis): (i64, i64)) -> Value {
         let is_listed = self.count.is_some();
         let limited = |max: u128| match is_listed {
@@ -79,7 +79,7 @@ impl Maker {
                 Value::Text(label.map_or_else(String::new, |(label, _)| label.to_owned()))
             }
             FieldType::Float { .. } => {
-                // Both widths hold a number of 24 bits exactly.
+                // Both widths hold a 24-bit number exactly.
                 let random = || (mixed(number) >> 40) as f64 / f64::from(1 << 24);
                 let float = if is_listed { number as f64 } else { random() };
                 Value::Float(Float::from(float))
@@ -95,7 +95,7 @@ impl Maker {
         }
     }
 
-    /// Returns a time, rounded down to the precision of the type.
+    /// Returns a time, rounded down to the type's precision.
     pub(super) fn time(&self, millis: i64) -> Value {
         let step = precision(&self.field_type);
         match &self.field_type {
@@ -107,8 +107,8 @@ impl Maker {
         }
     }
 
-    /// Returns a time of the span; of a list, one of so many at equal distances, which begin before
-    /// the span if it is too short for them.
+    /// Returns a time in the span; from a list, one among so many at equal distances, which begin
+    /// before the span if it is too short for them.
     fn millis(&self, number: u64, from: i64, millis: i64) -> i64 {
         let Some(count) = self.count else {
             let place = u128::from(mixed(number)) * u128::from(millis.unsigned_abs());
@@ -151,7 +151,7 @@ impl Maker {
     fn hex(&self, number: u64) -> String {
         let length = self.length_of(number) as usize;
         let number = match self.count {
-            // The numbers of a list are spread as hashes are.
+            // A list's numbers are spread as hashes are.
             Some(_) if length >= 16 => mixed(number),
             _ => number,
         };
@@ -170,7 +170,7 @@ impl Maker {
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// Returns the distance of two times of a type, in milliseconds, at least one.
+/// Returns the distance between two times with a type, in milliseconds, at least one.
 fn precision(field_type: &FieldType) -> i64 {
     match field_type {
         FieldType::Date | FieldType::Calendar(Calendar::Day) => DAY_MILLIS,
@@ -181,7 +181,7 @@ fn precision(field_type: &FieldType) -> i64 {
     }
 }
 
-/// Checks that values of this type can be drawn in this way.
+/// Checks that values with this type can be drawn in this way.
 fn check_draw(field_type: &FieldType, draw: &Draw) -> Result<(), String> {
     if matches!(field_type, FieldType::Repeat(_) | FieldType::Foreign(_)) {
         return Err(format!("values of `{field_type}` cannot be made; give a sample of them"));
@@ -198,7 +198,7 @@ fn check_draw(field_type: &FieldType, draw: &Draw) -> Result<(), String> {
     }
 }
 
-/// Returns the least and the greatest length of values, in bytes.
+/// Returns how short and how long values can be, in bytes.
 fn length(field_type: &FieldType, declared: Option<(u32, u32)>) -> Result<(u32, u32), String> {
     let fixed = |width: u32| match declared {
         None => Ok((width, width)),
@@ -224,7 +224,7 @@ fn length(field_type: &FieldType, declared: Option<(u32, u32)>) -> Result<(u32, 
     }
 }
 
-/// Returns the number of different values that can be made; `None` if there are more than 2^64.
+/// Returns how many different values can be made; `None` if there are more than 2^64.
 fn distinct(field_type: &FieldType, length: u32) -> Option<u128> {
     let power = |base: u128, exponent: u32| base.checked_pow(exponent);
     let count = match field_type {
@@ -244,7 +244,7 @@ fn distinct(field_type: &FieldType, length: u32) -> Option<u128> {
     count.filter(|count| *count < 1 << 64)
 }
 
-/// Returns the number of characters that tell numbers up to `last` apart.
+/// Returns how many characters tell numbers up to `last` apart.
 fn digits_of(last: u64) -> u32 {
     let mut digits = 1;
     let mut rest = last / 36;

@@ -1,12 +1,12 @@
-//! Designs of tables, judged before there are rows: a workload is described, designs are proposed
-//! for it, and their costs are estimated.
+//! Table designs, judged before there are rows: a workload is described, designs are proposed for
+//! it, and their costs are estimated.
 //!
 //! [`parse`] reads a [`workload`], whose [`question`]s and [`distribution`]s print themselves;
 //! [`made`] makes values from numbers, [`random`] the numbers from a seed, and a [`sample`] has
-//! values of real rows. [`table_design`] is a key with its indexes, [`reading`] says how it reads a
-//! question, and [`spread`] counts the writes of its [`regions`]. [`propose`] makes designs for the
-//! [`shape`]s of questions, [`estimate`] says what they cost from the [`growth`] of counts, and
-//! [`rank`] orders them. [`wide`] is a design with the last fields of its key in qualifiers.
+//! values from real rows. [`table_design`] is a key with indexes, [`reading`] says how it reads a
+//! question, and [`spread`] counts the writes to its [`regions`]. [`propose`] makes designs for the
+//! [`shape`]s of questions, [`estimate`] says what they cost from how counts grow ([`growth`]), and
+//! [`rank`] orders them. [`wide`] is a design with the last key fields in qualifiers.
 
 mod distribution;
 mod estimate;

@@ -1,4 +1,4 @@
-//! The parser of workloads.
+//! The workload parser.
 //!
 //! ```text
 //! workload = *( line [ "#" comment ] newline )
@@ -51,7 +51,7 @@ const WRITES: f64 = 100.0;
 /// The most regions and servers.
 const REGIONS_MAX: u64 = 1000;
 
-/// What the lines have said so far.
+/// What the lines have declared so far.
 #[derive(Default)]
 struct Draft<'t> {
     fields: Vec<Variable>,
@@ -83,7 +83,7 @@ pub(super) fn parse(text: &str) -> Result<Workload, Fault> {
     draft.finish(text)
 }
 
-/// Returns a line up to a `#` that is first on it or after white space, outside of quotes.
+/// Returns a line up to a `#` that is first on it or after white space, outside quotes.
 fn without_comment(line: &str) -> &str {
     let (mut quoted, mut before) = (false, ' ');
     for (at, c) in line.char_indices() {
@@ -267,7 +267,7 @@ impl<'t> Draft<'t> {
     }
 }
 
-/// Splits a declaration from its values, at a colon before white space or the end.
+/// Splits a declaration from the values, at a colon before white space or the end.
 fn declaration(rest: Piece<'_>) -> (Piece<'_>, Option<Piece<'_>>) {
     let is_end = |(at, _): &(usize, &str)| {
         rest.text[at + 1..].chars().next().is_none_or(char::is_whitespace)
@@ -307,13 +307,13 @@ fn question(rest: Piece<'_>) -> Result<Question, Fault> {
     Ok(question)
 }
 
-/// Splits `limit 20` or `newest 20` off the end of a query.
+/// Splits `limit 20` or `newest 20` off a query's end.
 fn limit_of(asked: Piece<'_>) -> Result<(Piece<'_>, Option<(u64, bool)>), Fault> {
     for (word, newest) in [("limit", false), ("newest", true)] {
         let Some(at) = asked.text.rfind(word) else { continue };
         let begins = asked.text[..at].chars().next_back().is_none_or(char::is_whitespace);
         let number = asked.part(at + word.len(), asked.text.len());
-        // `limit = ?` is a condition on a field of this name, and `'limit 5'` the end of a text.
+        // `limit = ?` is a condition on a field with this name, and `'limit 5'` a text's end.
         let is_last = number.text.split_whitespace().count() < 2 && !number.text.contains('\'');
         if begins && is_last {
             let rows = number.count("a number of rows", COUNT_MAX)?;
@@ -323,7 +323,7 @@ fn limit_of(asked: Piece<'_>) -> Result<(Piece<'_>, Option<(u64, bool)>), Fault>
     Ok((asked, None))
 }
 
-/// Reads the present key and its indexes.
+/// Reads the present key and the indexes.
 fn read_design(
     workload: &mut Workload,
     key: Option<Piece<'_>>,
@@ -345,8 +345,8 @@ fn read_design(
     Ok(())
 }
 
-/// Returns the message of an error about a text that is not the workload, without its place in that
-/// text.
+/// Returns the message from an error about a text that is not the workload, without the place in
+/// that text.
 fn first_line(error: Error) -> String {
     let line = error.message().lines().next().unwrap_or_default();
     line.rsplit_once(": offset=").map_or(line, |(message, _)| message).to_owned()
@@ -372,7 +372,7 @@ fn check_question(workload: &Workload, question: &Question, piece: Piece<'_>) ->
         let variable = workload.variables.iter().find(|it| it.field.name() == name);
         variable.and_then(|variable| variable.example(workload.end_millis()))
     };
-    // Values of the types of other systems come from a sample only.
+    // Values for other systems' types come from a sample only.
     if question.drawn().any(|name| example(name).is_none()) {
         return Ok(());
     }
@@ -550,7 +550,7 @@ seed 7
         assert_eq!(Workload::parse(text).unwrap().to_string(), text);
     }
 
-    /// Lines and parts of lines of which texts are made.
+    /// Lines and line parts from which texts are made.
     const PIECES: &[&str] = &[
         "field a string: 3 values",
         "field b millis: now",

@@ -1,4 +1,4 @@
-//! The parser of distributions: `1e5 values, zipf 1.1, 8 to 20 bytes`.
+//! The parser for distributions: `1e5 values, zipf 1.1, 8 to 20 bytes`.
 
 use super::distribution::{Distribution, Draw};
 use super::piece::Piece;
@@ -8,7 +8,7 @@ use crate::error::Fault;
 /// The greatest skew.
 const SKEW_MAX: f64 = 10.0;
 
-/// What the items have said so far.
+/// What the items have declared so far.
 #[derive(Default)]
 struct Items<'t> {
     draw: Option<Draw>,

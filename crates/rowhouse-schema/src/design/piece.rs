@@ -1,9 +1,9 @@
-//! Pieces of a workload's text, which know their place in it.
+//! Pieces of a workload's text, which know their place in the text.
 
 use super::words::{Count, Rate};
 use crate::error::Fault;
 
-/// A piece of the text, with its offset.
+/// A piece of the text, with the offset.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'t> {
     pub(super) at: usize,
@@ -36,7 +36,7 @@ impl<'t> Piece<'t> {
         }
     }
 
-    /// Reports a mistake at the beginning of the piece.
+    /// Reports a mistake at the piece's beginning.
     pub(super) fn fault(self, message: impl Into<String>) -> Fault {
         Fault::new(self.at, message)
     }

@@ -1,8 +1,8 @@
-//! Designs for a workload: orders of the fields, prefixes that spread writes, and indexes.
+//! Designs for a workload: field orders, prefixes that spread writes, and indexes.
 //!
 //! Keys without indexes come first, from the questions: for each, the fields with one value before
-//! those with a range. Each order is tried with buckets, a hash and reversed digits in front. The
-//! best of them are tried with indexes for the questions that they read badly.
+//! the fields with a range. Each order is tried with buckets, a hash and reversed digits in front.
+//! The best keys are tried with indexes for the questions that they read badly.
 
 use std::collections::BTreeSet;
 
@@ -19,13 +19,12 @@ use crate::index::Index;
 
 /// Keys that are tried with indexes.
 const KEYS_INDEXED: usize = 5;
-/// A question that reads more rows than this, at the real size of the table, is tried with an
-/// index.
+/// A question that reads more rows than this, at the table's real size, is tried with an index.
 const ROWS_MANY: f64 = 100.0;
 /// Texts up to this length are stored without a terminator if all have the same length.
 const FIXED_MAX: u32 = 64;
 
-/// How a design spreads the writes, in the terms of the literature on row keys.
+/// How a design spreads the writes, in the terms that the literature on row keys uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DesignKind {
@@ -37,14 +36,14 @@ pub enum DesignKind {
     Promoted,
     /// A bucket before a field that does not grow.
     Bucketed,
-    /// A number that grows comes first, with its digits or bytes reversed.
+    /// A number that grows comes first, with digits or bytes reversed.
     Reversed,
     /// A hash comes first: rows are in no order.
     Random,
 }
 
 impl DesignKind {
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sequential => "sequential",
@@ -65,15 +64,15 @@ pub struct Proposal {
     pub design: Design,
     /// How it spreads the writes.
     pub kind: DesignKind,
-    /// Whether it is the one that the workload names as present.
+    /// True if it is the one that the workload names as present.
     pub is_present: bool,
-    /// Its estimated costs.
+    /// The estimated costs.
     pub estimate: DesignEstimate,
 }
 
 impl Proposal {
     /// Proposes designs: the present one, keys, and keys with indexes, the best first. Each is a
-    /// valid design of the workload, and no two are equal.
+    /// valid design for the workload, and no two are equal.
     ///
     /// ```
     /// use rowhouse_schema::{Estimator, Proposal, Workload};
@@ -142,14 +141,14 @@ impl Proposal {
         Ok(Some(Self { design, kind, is_present: false, estimate }))
     }
 
-    /// Its score by the estimate; the least is the best.
+    /// The score by the estimate; the least is the best.
     pub fn score(&self, workload: &Workload) -> f64 {
         score(self.estimate.cost, self.estimate.share(), workload.servers())
     }
 }
 
-/// Sorts by score, rounded to two digits; of equal ones, those that are simpler first: fewer
-/// indexes, fewer computed fields, shorter keys.
+/// Sorts by score, rounded to two digits; among equal ones, the simpler ones first: fewer indexes,
+/// fewer computed fields, shorter keys.
 fn sort(workload: &Workload, proposals: &mut [Proposal]) {
     proposals.sort_by(|one, other| {
         let rank = |proposal: &Proposal| {
@@ -163,7 +162,7 @@ fn sort(workload: &Workload, proposals: &mut [Proposal]) {
     });
 }
 
-/// Returns the kind of a design.
+/// Returns a design's kind.
 fn kind_of(workload: &Workload, design: &Design) -> DesignKind {
     let key = design.key();
     let text = key.to_string();
@@ -203,25 +202,25 @@ fn keys(workload: &Workload, shapes: &[QuestionShape]) -> Vec<String> {
     keys
 }
 
-/// The numbers of buckets that are tried: one for each server, and one for each region.
+/// The bucket counts that are tried: one for each server, and one for each region.
 fn bucket_counts(workload: &Workload) -> BTreeSet<usize> {
     [workload.servers(), workload.regions()].into_iter().filter(|count| *count > 1).collect()
 }
 
-/// Returns orders of the fields, as positions, each once.
+/// Returns field orders, as positions, each once.
 fn orders(workload: &Workload, shapes: &[QuestionShape]) -> Vec<Vec<usize>> {
     let fields = workload.fields();
     let place = |name: &str| fields.iter().position(|it| it.field.name() == name);
     let mut firsts: Vec<Vec<usize>> =
         shapes.iter().map(|shape| shape.names().filter_map(place).collect()).collect();
-    // A field alone: the others follow in the order of the workload.
+    // A field alone: the others follow in workload order.
     firsts.extend((0..fields.len()).map(|at| vec![at]));
     if let Some(key) = workload.key() {
         firsts.push(key.fields().iter().filter_map(|field| place(field.name())).collect());
     }
     let mut orders: Vec<Vec<usize>> = Vec::new();
     for first in firsts {
-        // Fields that do not grow keep rows of one value together.
+        // Fields that do not grow keep rows with one value together.
         let (grow, stay): (Vec<usize>, Vec<usize>) = (0..fields.len())
             .filter(|at| !first.contains(at))
             .partition(|at| workload.grows(fields[*at].field.name()));
@@ -234,7 +233,7 @@ fn orders(workload: &Workload, shapes: &[QuestionShape]) -> Vec<Vec<usize>> {
 }
 
 /// Returns a field as a template has it: with the type that it has in the present key, or without a
-/// terminator if its values have one length.
+/// terminator if the values have one length.
 fn field_text(workload: &Workload, at: usize) -> String {
     let variable = &workload.fields()[at];
     let name = variable.field.name();
@@ -255,7 +254,7 @@ fn type_text(workload: &Workload, variable: &Variable) -> String {
     }
 }
 
-/// Returns a number that grows, with its digits or bytes reversed.
+/// Returns a number that grows, with the digits or bytes reversed.
 fn reversed(workload: &Workload, variable: &Variable) -> Option<String> {
     let is_number = matches!(
         variable.field.field_type(),
@@ -275,7 +274,7 @@ fn bucket_of_index(workload: &Workload, shape: &QuestionShape) -> String {
     }
 }
 
-/// Returns sets of indexes for the questions that a key reads badly: each alone, and all.
+/// Returns index sets for the questions that a key reads badly: each alone, and all.
 fn index_sets(workload: &Workload, base: &Proposal, shapes: &[QuestionShape]) -> Vec<Vec<String>> {
     let asked = workload.questions().iter().zip(shapes).zip(&base.estimate.questions);
     let mut indexes: Vec<String> = Vec::new();
@@ -295,8 +294,8 @@ fn index_sets(workload: &Workload, base: &Proposal, shapes: &[QuestionShape]) ->
     sets
 }
 
-/// Returns the declaration of an index for a question: the fields with one value, then the first
-/// one with a range.
+/// Returns an index declaration for a question: the fields with one value, then the first one with
+/// a range.
 fn index_text(workload: &Workload, shape: &QuestionShape) -> Option<String> {
     let ranged = shape.ranged.first();
     let names: Vec<&String> = shape.equal.iter().chain(ranged).collect();

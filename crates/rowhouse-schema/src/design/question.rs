@@ -1,4 +1,4 @@
-//! A question of a workload: a query with `?` for values that are drawn from the rows.
+//! A question in a workload: a query with `?` for values that are drawn from the rows.
 
 use std::fmt;
 
@@ -8,36 +8,36 @@ use crate::plan::Predicate;
 use crate::time::Time;
 use crate::value::{Quoted, Value};
 
-/// A query that is asked at a rate, with `?` in the place of values.
+/// A query that is asked at a rate, with `?` in place of values.
 ///
 /// Each time it is asked, a row is drawn from all that are written, and `?` is the value that this
 /// row has: a value that many rows have is asked for as much more often. `? + 1h` and `? - 100` lie
-/// beside it. In a list, `in (?, ?)`, each `?` is of another row. `now` is the time of the last
-/// write, and `now - 1d` is a day before it.
+/// beside it. In a list, `in (?, ?)`, each `?` comes from another row. `now` is when the last write
+/// happens, and `now - 1d` is a day before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The query as written.
     pub(super) text: String,
     parts: Vec<Part>,
-    /// The rows wanted; all if it is `None`.
+    /// How many rows are requested; all if it is `None`.
     pub limit: Option<u64>,
-    /// Whether the rows wanted are the newest ones, and not any.
+    /// True if the newest rows are requested, and not any rows.
     pub newest: bool,
     /// How often it is asked.
     pub per_second: f64,
 }
 
-/// A part of the text of a query.
+/// A part of a query text.
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     Text(String),
-    /// A value of the field of the `row`th row that is drawn, and how far it is moved.
+    /// A field value from the `row`th row that is drawn, and how far it is moved.
     Drawn {
         field: String,
         row: usize,
         moved: Moved,
     },
-    /// The time of the last write, moved by milliseconds.
+    /// The last write's time, moved by milliseconds.
     Now(i64),
 }
 
@@ -50,7 +50,7 @@ enum Moved {
 }
 
 impl Question {
-    /// Parses the query, which begins at byte `at` of the workload's text.
+    /// Parses the query, which begins at byte `at` in the workload's text.
     pub(super) fn parse(text: &str, at: usize) -> Result<Self, Fault> {
         let parts = Scanner { text, at: 0, offset: at }.parts()?;
         let text = text.trim().to_owned();
@@ -62,7 +62,7 @@ impl Question {
         &self.text
     }
 
-    /// The names of the fields and columns of which values are drawn.
+    /// The names of the fields and columns whose values are drawn.
     pub(super) fn drawn(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Drawn { field, .. } => Some(field.as_str()),
@@ -70,7 +70,7 @@ impl Question {
         })
     }
 
-    /// The number of rows that are drawn for one question.
+    /// How many rows are drawn for one question.
     pub(super) fn rows_drawn(&self) -> usize {
         let rows = self.parts.iter().map(|part| match part {
             Part::Drawn { row, .. } => row + 1,
@@ -79,8 +79,8 @@ impl Question {
         rows.max().unwrap_or(0)
     }
 
-    /// Returns the query with values. `value` returns that of a field in the nth row that is drawn,
-    /// and `now` is the time of the last write in milliseconds.
+    /// Returns the query with values. `value` returns a field's value in the nth row that is drawn,
+    /// and `now` is the last write's time in milliseconds.
     ///
     /// # Errors
     /// Says which value cannot be moved.
@@ -103,7 +103,7 @@ impl Question {
         Ok(query)
     }
 
-    /// Parses the query with values, to find the fields and signs of its conditions.
+    /// Parses the query with values, to find the conditions' fields and signs.
     pub(super) fn predicate(query: &str) -> rowhouse_model::Result<Predicate> {
         Predicate::parse(query)
     }
@@ -131,7 +131,7 @@ impl Moved {
 }
 
 impl fmt::Display for Question {
-    /// Writes the question as workloads do, with its rate.
+    /// Writes the question as workloads do, with the rate.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)?;
         if let Some(limit) = self.limit {
@@ -146,7 +146,7 @@ impl fmt::Display for Question {
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
-    /// The offset of the query in the workload's text.
+    /// The query's offset in the workload's text.
     offset: usize,
 }
 
@@ -154,7 +154,7 @@ impl<'t> Scanner<'t> {
     fn parts(mut self) -> Result<Vec<Part>, Fault> {
         let mut parts = Vec::new();
         let mut plain = 0;
-        // The field of the condition, and whether the next `and` belongs to `between`.
+        // The condition's field, and whether the next `and` belongs to `between`.
         let (mut field, mut between, mut in_list) = (None::<&str>, false, None);
         while let Some(first) = self.text[self.at..].chars().next() {
             let begin = self.at;

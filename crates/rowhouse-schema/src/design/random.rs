@@ -1,12 +1,12 @@
 //! Seeded randomness: numbers that depend on a seed and a position only, so that any row can be
 //! made without those before it.
 
-/// A sequence of random numbers (SplitMix64).
+/// A random number sequence (SplitMix64).
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
 impl Random {
-    /// Begins a sequence that depends on all of these numbers.
+    /// Begins a sequence that depends on all these numbers.
     pub(super) fn new(seeds: &[u64]) -> Self {
         let mut random = Self(0);
         for seed in seeds {
@@ -32,7 +32,7 @@ impl Random {
     }
 }
 
-/// Mixes the bits of a number; different numbers have different results.
+/// Mixes a number's bits; different numbers have different results.
 pub(super) fn mixed(number: u64) -> u64 {
     let mut bits = number;
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -40,10 +40,10 @@ pub(super) fn mixed(number: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// Returns the place of `index` in a permutation of the numbers below `count`.
+/// Returns the place that `index` has in a permutation of the numbers below `count`.
 ///
-/// A Feistel network permutes the numbers below a power of four; those that fall out of the range
-/// go through it again.
+/// A Feistel network permutes the numbers below a power of four; numbers that fall outside the
+/// range go through it again.
 pub(super) fn permuted(index: u64, count: u64, seed: u64) -> u64 {
     let bits = (64 - (count.max(2) - 1).leading_zeros()).div_ceil(2);
     let mask = (1u64 << bits) - 1;
@@ -100,7 +100,7 @@ impl Zipf {
         at.powf(-self.skew)
     }
 
-    /// The integral of the density, which for a skew of 1 is a logarithm.
+    /// The integral over the density, which for skew 1 is a logarithm.
     fn integral(&self, at: f64) -> f64 {
         let power = 1.0 - self.skew;
         if power.abs() < 1e-9 { at.ln() } else { (at.powf(power) - 1.0) / power }

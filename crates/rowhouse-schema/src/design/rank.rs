@@ -1,10 +1,10 @@
-//! The order of designs.
+//! The design order.
 
-/// Returns the score of a design, of which the least is the best: its cost in rows per second times
-/// the share of the writes that its busiest region takes.
+/// Returns a design's score; the least is the best: the cost in rows per second times the share of
+/// the writes that the busiest region takes.
 ///
-/// Twice the cost is worth half of the share. A share of less than an even part of the servers is
-/// worth no more: no server has less to do for it. A cost below one row per second counts as one.
+/// Twice the cost is worth half the share. A share below an even part of the servers is worth no
+/// more: no server has less to do for it. A cost below one row per second counts as one.
 ///
 /// ```
 /// use rowhouse_schema::design_score;

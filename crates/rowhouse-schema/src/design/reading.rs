@@ -19,11 +19,11 @@ pub struct QuestionReading {
     pub predicate: Predicate,
     /// The rows to read before the reading ends; all if it is `None`.
     pub limit: Option<u64>,
-    /// The order of reading.
+    /// The read order.
     pub direction: Direction,
     /// The way; `None` leaves the choice to the database.
     pub way: Option<Way>,
-    /// Whether the newest rows are wanted and no way has their order, so that all rows are read
+    /// True if the newest rows are requested and no way has their order, so that all rows are read
     /// and sorted.
     pub sorts: bool,
 }
@@ -118,7 +118,7 @@ impl Design {
 }
 
 /// Returns the direction in which a plan has the newest rows first, if either has: the time is the
-/// first field of its order that has several values.
+/// first field in the plan's order that has several values.
 fn newest_direction(plan: &Plan, time: &str) -> Option<Direction> {
     if plan.order().sequence() == RowSequence::Physical {
         return None;

@@ -1,15 +1,15 @@
-//! The regions of a table, as they divide while rows are written.
+//! A table's regions, as they divide while rows are written.
 
 use rowhouse_model::Bytes;
 
 use super::random::Random;
 
-/// Keys that a region keeps to find its median.
+/// How many keys a region retains to find the median.
 const SAMPLED: usize = 256;
 
-/// A model of the regions of one table: it takes the keys of rows in the order in which they are
-/// written, counts the writes of each region, and divides regions that have too many rows at their
-/// median key. Regions divide between two intervals only.
+/// A model for one table's regions: it takes the row keys in the order in which they are written,
+/// counts the writes in each region, and divides regions that have too many rows at their median
+/// key. Regions divide between two intervals only.
 ///
 /// ```
 /// use rowhouse_schema::RegionModel;
@@ -33,14 +33,14 @@ pub struct RegionModel {
     random: Random,
 }
 
-/// The largest shares of the writes of an interval, from 0 to 1.
+/// The largest write shares in an interval, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BusiestShares {
     /// The share of the region with the most writes.
     pub busiest_region: f64,
     /// The share of the server with the most writes.
     pub busiest_server: f64,
-    /// The writes of the interval.
+    /// The writes in the interval.
     pub writes: u64,
 }
 
@@ -49,9 +49,9 @@ struct Region {
     start: Bytes,
     server: usize,
     rows: u64,
-    /// Keys drawn evenly from those of the region.
+    /// Keys drawn evenly from the region's keys.
     keys: Vec<Bytes>,
-    /// The writes of the interval.
+    /// The writes in the interval.
     writes: u64,
 }
 
@@ -88,7 +88,7 @@ impl RegionModel {
         }
     }
 
-    /// Ends an interval: returns its largest shares, and divides regions.
+    /// Ends an interval: returns the largest shares, and divides regions.
     pub fn end_interval(&mut self) -> BusiestShares {
         let mut servers = vec![0; self.servers];
         let (mut all, mut most) = (0, 0);
@@ -116,7 +116,7 @@ impl RegionModel {
         }
     }
 
-    /// Divides a region at the median of its keys, unless all are equal.
+    /// Divides a region at the median key, unless all are equal.
     fn divide(&mut self, at: usize) -> bool {
         let server = self.emptiest_server();
         let region = &mut self.regions[at];
@@ -141,12 +141,12 @@ impl RegionModel {
         (0..self.servers).min_by_key(|server| counts[*server]).unwrap_or(0)
     }
 
-    /// The first keys of all regions but the first.
+    /// The first key of each region but the first.
     pub fn splits(&self) -> impl Iterator<Item = &Bytes> {
         self.regions.iter().skip(1).map(|region| &region.start)
     }
 
-    /// The number of regions.
+    /// How many regions there are.
     pub fn count(&self) -> usize {
         self.regions.len()
     }

@@ -1,4 +1,4 @@
-//! Rows of a table or of a file, as values of a workload.
+//! Rows from a table or file, as workload values.
 
 use std::cmp::Ordering;
 
@@ -6,16 +6,16 @@ use rowhouse_model::{Error, Result};
 
 use crate::value::Value;
 
-/// Pairs of rows from which values are said to grow.
+/// Values count as growing only from this many row pairs on.
 const GROWING_MIN: usize = 20;
 
-/// Rows of a table, or of a file, in the order in which they were written.
+/// Rows from a table or a file, in the order in which they were written.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
-    /// For each field and column of the workload, its place in the rows.
+    /// For each field and column in the workload, the place in the rows.
     pub(super) places: Vec<Option<usize>>,
     pub(super) rows: Vec<Vec<Value>>,
-    /// For each field and column, whether its values grow from row to row.
+    /// For each field and column, whether the values grow from row to row.
     pub(super) grows: Vec<bool>,
 }
 
@@ -29,7 +29,7 @@ impl Sample {
         Self { places, rows, grows }
     }
 
-    /// Returns the value at a place of a row.
+    /// Returns the value at a place in a row.
     pub(super) fn value(&self, place: usize, number: u64) -> Result<Value> {
         let row = usize::try_from(number).ok().and_then(|number| self.rows.get(number));
         let beyond = || Error::invalid(format!("the sample has no such row: row={number}"));
@@ -43,8 +43,8 @@ impl Sample {
     }
 }
 
-/// Returns whether values grow: nearly all of them are greater than those a quarter of the rows
-/// before. Rows of one moment may be in any order.
+/// Returns true if values grow: nearly all are greater than the values a quarter of the rows
+/// earlier. Rows written at one moment may be in any order.
 fn growing(rows: &[Vec<Value>], place: usize) -> bool {
     let values: Vec<&Value> =
         rows.iter().filter_map(|row| row.get(place)).filter(|value| !value.is_null()).collect();

@@ -1,5 +1,5 @@
 //! What questions ask for, as far as it matters for a key: fields with one value, fields with a
-//! range of values, the newest rows.
+//! value range, the newest rows.
 
 use rowhouse_model::Result;
 
@@ -7,10 +7,10 @@ use super::question::Question;
 use super::workload::Workload;
 use crate::plan::{Comparison, Test};
 
-/// The conditions of a question, by their kind.
+/// A question's conditions, by kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct QuestionShape {
-    /// Fields and columns that have a value, or one of a list.
+    /// Fields and columns that have a value, or one from a list.
     pub(super) equal: Vec<String>,
     /// Fields and columns that have a value in a range.
     pub(super) ranged: Vec<String>,

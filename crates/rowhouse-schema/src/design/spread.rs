@@ -1,4 +1,4 @@
-//! How the writes of a workload are spread over the regions of a design.
+//! How a workload's writes are spread over a design's regions.
 
 use rowhouse_model::{Bytes, Result};
 
@@ -12,34 +12,34 @@ const INTERVALS: u64 = 48;
 /// Intervals at the beginning that are not counted: the table gets its regions there.
 const UNCOUNTED: usize = 24;
 
-/// The writes of a workload under one design: of the table, and of the table of each index.
+/// A workload's writes under one design: to the table, and to each index table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
-    /// The table first, then the indexes in the order of the design.
+    /// The table first, then the indexes in design order.
     pub tables: Vec<TableSpread>,
 }
 
-/// The writes of one table.
+/// The writes to one table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableSpread {
-    /// The name of the index; `None` for the table itself.
+    /// The index name; `None` for the table itself.
     pub index: Option<String>,
-    /// The largest shares in each interval of the second half of the time, oldest first.
+    /// The largest shares in each interval in the second half of the time, oldest first.
     pub intervals: Vec<BusiestShares>,
-    /// The first keys of all regions but the first, at the end.
+    /// The first key of each region but the first, at the end.
     pub splits: Vec<Bytes>,
     /// Rows written, or entries.
     pub writes: u64,
-    /// Bytes of the keys written.
+    /// How many key bytes are written.
     pub key_bytes: u64,
 }
 
 impl Spread {
-    /// Writes all rows of a workload to a model of regions and counts.
+    /// Writes all rows in a workload to a region model and counts.
     ///
-    /// A table whose template determines how keys are distributed begins with all of its regions,
-    /// any other table with one. Regions divide at as many rows as make the number of regions of
-    /// the workload, if they are filled.
+    /// A table whose template determines how keys are distributed begins with all regions, any
+    /// other table with one. Regions divide at the row count that makes the workload's region
+    /// count, if they are filled.
     ///
     /// ```
     /// use rowhouse_schema::{Design, Spread, Workload};
@@ -66,13 +66,13 @@ impl Spread {
         Ok(Self { tables: tables? })
     }
 
-    /// The largest share of the writes, from 0 to 1, that a region takes in the median interval:
-    /// that of the table, or of the index where it is greatest.
+    /// The largest share of the writes, from 0 to 1, that a region takes in the median interval: a
+    /// region of the table or of the index where it is greatest.
     pub fn median(&self) -> f64 {
         self.tables.iter().map(TableSpread::median).fold(0.0, f64::max)
     }
 
-    /// As [`Spread::median`], of the server with the most writes.
+    /// As [`Spread::median`], for the server with the most writes.
     pub fn median_of_servers(&self) -> f64 {
         self.tables.iter().map(TableSpread::median_of_servers).fold(0.0, f64::max)
     }
@@ -97,8 +97,8 @@ impl Spread {
 }
 
 impl TableSpread {
-    /// Writes cells to a model of the regions of a table with this template, where `key` returns
-    /// the row of each.
+    /// Writes cells to a region model for a table with this template, where `key` returns each
+    /// cell's row.
     pub(super) fn of_cells(
         workload: &Workload,
         template: &KeySchema,
@@ -110,22 +110,22 @@ impl TableSpread {
         Ok(tables.remove(0))
     }
 
-    /// The share of the busiest region in the median interval.
+    /// The busiest region's share in the median interval.
     pub fn median(&self) -> f64 {
         median(self.intervals.iter().map(|shares| shares.busiest_region))
     }
 
-    /// The share of the busiest server in the median interval.
+    /// The busiest server's share in the median interval.
     pub fn median_of_servers(&self) -> f64 {
         median(self.intervals.iter().map(|shares| shares.busiest_server))
     }
 
-    /// The share of the busiest region in the worst interval.
+    /// The busiest region's share in the worst interval.
     pub fn worst(&self) -> f64 {
         self.intervals.iter().map(|shares| shares.busiest_region).fold(0.0, f64::max)
     }
 
-    /// The number of regions at the end.
+    /// How many regions there are at the end.
     pub fn regions(&self) -> usize {
         self.splits.len() + 1
     }
@@ -137,7 +137,7 @@ fn median(shares: impl Iterator<Item = f64>) -> f64 {
     shares.get(shares.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Makes all rows of a workload, and counts the keys that are written to each table for them.
+/// Makes all rows in a workload, and counts the keys that are written to each table for them.
 fn count(
     workload: &Workload,
     mut tables: Vec<Counted>,
@@ -150,7 +150,7 @@ fn count(
         for (table, keys) in tables.iter_mut().zip(keys(&record, number)?) {
             keys.into_iter().for_each(|key| table.write(key));
         }
-        // Fits: at most the number of intervals.
+        // Fits: at most the interval count.
         let ended = (u128::from(number + 1) * u128::from(INTERVALS) / u128::from(rows)) as u64;
         while interval < ended {
             interval += 1;
@@ -163,7 +163,7 @@ fn count(
     Ok(tables.into_iter().map(Counted::finish).collect())
 }
 
-/// The writes of one table, while they are counted.
+/// The writes to one table, while they are counted.
 struct Counted {
     index: Option<String>,
     model: RegionModel,
@@ -218,8 +218,8 @@ fn model(workload: &Workload, template: &KeySchema) -> RegionModel {
     RegionModel::new(first_splits(template, regions), rows_max, servers)
 }
 
-/// Returns the splits of a template that determines how keys are distributed: for the number of
-/// regions, or for fewer if it has too few first values.
+/// Returns the splits of a template that determines how keys are distributed: for the region count,
+/// or for fewer if the template has too few first values.
 fn first_splits(template: &KeySchema, regions: usize) -> Vec<Bytes> {
     let fewer = std::iter::successors(Some(regions), |count| Some(count / 2));
     let mut fewer = fewer.take_while(|count| *count > 1);

@@ -1,4 +1,4 @@
-//! A design of a table: the template of its key, and its indexes.
+//! A table design: the key template, and the indexes.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use crate::key::KeySchema;
 use crate::template::{Element, print_literal};
 use crate::value::Value;
 
-/// The family and qualifier of the cell that rows have if a workload declares no columns.
+/// Family and qualifier for the cell that rows have if a workload declares no columns.
 const ONLY_CELL: (&str, &str) = ("d", "x");
 
-/// A design of the table of a workload: the template of its key, and its indexes.
+/// A design for a workload's table: the key template, and the indexes.
 ///
 /// ```
 /// use rowhouse_schema::{Design, Workload};
@@ -40,18 +40,18 @@ pub struct Design {
     key: KeySchema,
     indexes: IndexSchema,
     columns: Option<ColumnSchema>,
-    /// The place in a record of each field of the key.
+    /// Each key field's place in a record.
     places: Vec<usize>,
-    /// The place in a record of the first column.
+    /// The first column's place in a record.
     first_column: usize,
 }
 
 impl Design {
-    /// Makes a design of a template and declarations of indexes, separated by newlines or `;`.
+    /// Makes a design from a template and index declarations, separated by newlines or `;`.
     ///
     /// # Errors
-    /// `InvalidRequest` for a mistake in them, for a template without one of the workload's fields,
-    /// with another field, or with a type that cannot hold its values.
+    /// `InvalidRequest` for a mistake in them, for a template that lacks a workload field, has
+    /// another field, or has a type that cannot hold the field's values.
     pub fn new(workload: &Workload, key: &str, indexes: &str) -> Result<Self> {
         let key = KeySchema::parse(key)?;
         check_key(workload, &key).map_err(Error::invalid)?;
@@ -64,7 +64,7 @@ impl Design {
             )));
         }
         let place = |name: &str| workload.names().position(|other| other == name);
-        // `check_key` has found each of them.
+        // `check_key` has found each one.
         let places = key.fields().iter().filter_map(|field| place(field.name())).collect();
         let first_column = workload.field_names().len();
         Ok(Self { key, indexes, columns, places, first_column })
@@ -91,7 +91,7 @@ impl Design {
         key.map(|key| Self::new(workload, &key, &workload.indexes().join("\n"))).transpose()
     }
 
-    /// The template of the key.
+    /// The key template.
     pub fn key(&self) -> &KeySchema {
         &self.key
     }
@@ -101,15 +101,15 @@ impl Design {
         self.indexes.indexes()
     }
 
-    /// Returns the key of row `number` of a workload. A salt depends on the number only.
+    /// Returns the key for row `number` in a workload. A salt depends on the number only.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value that a field of the key cannot hold.
+    /// `InvalidRequest` for a value that a key field cannot hold.
     pub fn key_of(&self, record: &Record, number: u64) -> Result<Bytes> {
         encode(&self.key, &self.places, record, number)
     }
 
-    /// Returns the cells of a row.
+    /// Returns a row's cells.
     ///
     /// # Errors
     /// `InvalidRequest` for a value that a column cannot hold.
@@ -137,7 +137,7 @@ impl Design {
         Ok(Row::new(cells))
     }
 
-    /// Returns, for each index, the keys of the entries of a row.
+    /// Returns, for each index, the keys of a row's entries.
     ///
     /// # Errors
     /// As [`Design::cells`], and for an entry that is longer than a key can be.
@@ -150,9 +150,9 @@ impl Design {
         entries.map(|of| Ok(of?.into_iter().map(|entry| entry.key).collect())).collect()
     }
 
-    /// Returns the declaration of an index that is this table under its key, for a table with
-    /// another key: the way from that key to this one is to promote the index. `None` if an index
-    /// cannot have this key, because a field has another type than in the key of `from`.
+    /// Returns the declaration for an index that is this table under this key, for a table with
+    /// another key: promoting the index leads from that key to this one. `None` if an index cannot
+    /// have this key, because a field has another type than in the key of `from`.
     ///
     /// ```
     /// use rowhouse_schema::{Design, KeySchema, Workload};
@@ -182,7 +182,7 @@ impl Design {
         (promoted.key == self.key).then_some(declaration)
     }
 
-    /// The names of the families of the table.
+    /// The table's family names.
     pub fn families(&self) -> Vec<String> {
         let declared = self.columns.iter().flat_map(|columns| columns.columns());
         let mut families: Vec<String> = Vec::new();
@@ -197,7 +197,7 @@ impl Design {
         families
     }
 
-    /// The place in a record of each field of the key.
+    /// Each key field's place in a record.
     pub(super) fn places(&self) -> &[usize] {
         &self.places
     }
@@ -208,7 +208,7 @@ impl Design {
     }
 }
 
-/// Encodes a key from the values of a record at these places, one for each field.
+/// Encodes a key from a record's values at these places, one for each field.
 pub(super) fn encode(
     key: &KeySchema,
     places: &[usize],
@@ -226,7 +226,7 @@ pub(super) fn encode(
     key.encode_salted(&named, mixed(number))
 }
 
-/// Formats a literal of a template.
+/// Formats a template literal.
 pub(super) struct Literal<'b>(pub(super) &'b [u8]);
 
 impl fmt::Display for Literal<'_> {
@@ -243,10 +243,10 @@ impl fmt::Display for Design {
     }
 }
 
-/// Checks that a template has the fields of a workload, with types that can hold their values.
+/// Checks that a template has a workload's fields, with types that can hold their values.
 ///
 /// # Errors
-/// Says which field is missing, unknown, or of another type.
+/// Says which field is missing, unknown, or has another type.
 pub(super) fn check_key(workload: &Workload, key: &KeySchema) -> std::result::Result<(), String> {
     if let Some(missing) = workload.field_names().find(|name| key.field(name).is_none()) {
         return Err(format!(

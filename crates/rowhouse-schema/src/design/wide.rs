@@ -1,5 +1,5 @@
-//! The wide form of a design: the last fields of the key are in the qualifiers of cells, so that
-//! rows which differ only in these fields become one.
+//! A design's wide form: the last key fields are in the cell qualifiers, so that rows which differ
+//! only in these fields become one.
 //!
 //! ```text
 //!  tall:  row: user | at             d:b = body          a row for each mail
@@ -20,34 +20,35 @@ use crate::columns::ColumnSchema;
 use crate::key::KeySchema;
 use crate::template::Element;
 
-/// The wide form of a design, and how it differs from the tall one.
+/// A design's wide form, and how it differs from the tall one.
 ///
-/// Questions read as many cells as they read rows of the tall form, once for each column: each
-/// column is a range of qualifiers of its own.
+/// Questions read as many cells as they read rows in the tall form, once for each column: each
+/// column is a separate qualifier range.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WideForm {
-    /// The template of its key.
+    /// The key template.
     pub key: KeySchema,
-    /// Its columns, whose qualifiers have the other fields.
+    /// The columns, whose qualifiers have the other fields.
     pub columns: ColumnSchema,
-    /// Its rows in a table of the real size: an estimate.
+    /// The rows in a table at the real size: an estimate.
     pub rows: f64,
-    /// The tall rows that the largest of them stands for, in a table of the real size: an estimate.
+    /// The tall rows that the largest row stands for, in a table at the real size: an estimate.
     pub largest: f64,
-    /// The tall rows of a region when it divides, in a table of the real size. A row never divides.
+    /// The tall rows that a region has when it divides, in a table at the real size. A row never
+    /// divides.
     pub region: f64,
     /// The share of the writes, from 0 to 1, that the busiest region takes in the median interval.
     pub share: f64,
 }
 
 impl Design {
-    /// Returns the wide form of a design. Its rows are fixed by the fields to which every question
-    /// gives one value, of those questions that fix the beginning of the key at all.
+    /// Returns a design's wide form. The rows are fixed by the fields to which every question gives
+    /// one value, among the questions that fix the key's beginning at all.
     ///
     /// `None` if no question fixes only a beginning of the key; if the design has indexes, which
-    /// need a row for each entry; or if the rest of the key cannot be a qualifier: a bucket of one
-    /// of its fields stands before it, or one qualifier could be of two columns.
+    /// need a row for each entry; or if the key's rest cannot be a qualifier: a bucket by one of
+    /// its fields stands before it, or one qualifier could belong to two columns.
     ///
     /// ```
     /// use rowhouse_schema::{Design, Workload};
@@ -86,7 +87,7 @@ impl Design {
                 earlier = [cells.len() as f64, largest as f64];
             }
             let row = encode(&key, places, record, number)?;
-            // 64 bits of each row are enough to count a million of them.
+            // 64 bits from each row are enough to count a million rows.
             let cells = cells.entry(hasher.hash_one(&row)).or_default();
             *cells += 1;
             largest = largest.max(*cells);
@@ -110,7 +111,7 @@ impl Design {
         }))
     }
 
-    /// Returns how many fields at the beginning of the key every question fixes that fixes any.
+    /// Returns how many fields at the key's beginning every question fixes that fixes any.
     fn fields_of_rows(&self, workload: &Workload) -> Result<Option<usize>> {
         let mut least = None;
         for question in workload.questions() {
@@ -125,7 +126,7 @@ impl Design {
         Ok(least.filter(|fields| *fields < self.key().fields().len()))
     }
 
-    /// Returns a key with so many of the fields, and columns with the others in their qualifiers.
+    /// Returns a key with so many fields, and columns with the others in their qualifiers.
     fn split_at_field(&self, fields: usize) -> Option<(KeySchema, ColumnSchema)> {
         let elements = self.key().elements();
         let at =
@@ -149,7 +150,7 @@ impl Design {
                 let columns = columns.columns();
                 let declared = columns.iter().map(|column| {
                     let family = Literal(column.family()).to_string();
-                    // Several templates in one family need a beginning of their own.
+                    // Several templates in one family each need their own beginning.
                     let own = match (columns.len(), column.qualifier()) {
                         (2.., Some(qualifier)) => Literal(qualifier).to_string(),
                         _ => String::new(),
@@ -208,14 +209,14 @@ rows 4000
             *cells.entry(user).or_default() += 1.0;
         }
         assert_eq!(wide.rows, cells.len() as f64);
-        // 4,000 rows stand for 86,400, of which a user has the same part.
+        // 4,000 rows stand for 86,400; a user has the same part.
         let largest = cells.values().copied().fold(0.0, f64::max) * 21.6;
         assert!((wide.largest / largest - 1.0).abs() < 0.1, "{} {largest}", wide.largest);
     }
 
     #[test]
     fn a_region_is_not_divided_inside_a_row() {
-        // Half of the writes are of a few users.
+        // A few users make half the writes.
         let text = MAIL.replace("zipf 1", "zipf 2");
         let key = "[user string][at millis desc]";
         let workload = Workload::parse(&text).unwrap();

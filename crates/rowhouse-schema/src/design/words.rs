@@ -1,4 +1,4 @@
-//! The numbers of a workload's text: counts, sizes, rates and durations.
+//! The numbers in a workload's text: counts, sizes, rates and durations.
 
 use std::fmt;
 
@@ -14,14 +14,14 @@ pub(super) struct Rate(pub(super) f64);
 /// A duration in milliseconds: `1d`, `12h`, `30m`, `10s`, `5ms`.
 pub(super) struct Millis(pub(super) i64);
 
-/// The greatest number of rows, and of values of a field.
+/// The greatest row count, and the greatest value count for a field.
 pub(super) const COUNT_MAX: u64 = 1_000_000_000_000;
-/// The units of durations, longest first, in milliseconds.
+/// The units for durations, longest first, in milliseconds.
 const DURATIONS: &[(&str, i64)] =
     &[("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
-/// The units of rates, in seconds.
+/// The units for rates, in seconds.
 const RATES: &[(&str, f64)] = &[("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
-/// The units of sizes, in bytes.
+/// The units for sizes, in bytes.
 const SIZES: &[(&str, u32)] = &[("bytes", 1), ("byte", 1), ("kB", 1000), ("MB", 1_000_000)];
 /// The largest value that is made; larger ones are rare in cells.
 const SIZE_MAX: u32 = 16_000_000;
@@ -50,7 +50,7 @@ impl fmt::Display for Count {
 }
 
 impl Size {
-    /// Reads the number and the unit of a size.
+    /// Reads a size's number and unit.
     pub(super) fn read(number: &str, unit: &str) -> Option<u32> {
         let (_, bytes) = SIZES.iter().find(|(name, _)| *name == unit)?;
         let size = number.parse::<u32>().ok()?.checked_mul(*bytes)?;

@@ -1,4 +1,4 @@
-//! A workload: the fields and columns of rows, the questions about them, and the limits to keep.
+//! A workload: the row fields and columns, the questions about them, and the limits to keep.
 
 use std::fmt;
 
@@ -20,20 +20,21 @@ use crate::key::KeySchema;
 use crate::plan::Predicate;
 use crate::value::Value;
 
-/// The rows of a simulation if the workload names no number, unless it writes fewer in its time.
+/// How many rows a simulation has if the workload names no number, unless it writes fewer in the
+/// given time.
 pub(super) const ROWS: u64 = 1_000_000;
-/// The values of a simulation have at most so many bytes, unless the workload names its rows.
+/// A simulation's values have at most so many bytes, unless the workload names its rows.
 const BYTES_MAX: u64 = 256_000_000;
 /// Rows that are drawn to find one without a null.
 const DRAWS_MAX: u32 = 10_000;
 /// When the first row is written: 2026-01-01T00:00:00Z.
 const BEGIN_MILLIS: i64 = 1_767_225_600_000;
 
-/// A workload, as one describes it before there is a table: the fields and columns of rows with
-/// their types and distributions, the rate of writes, the questions with their rates, and limits
-/// that no design may break. [`Workload::parse`] reads it from text; it prints itself.
+/// A workload, as one describes it before there is a table: the row fields and columns with their
+/// types and distributions, the write rate, the questions with their rates, and limits that no
+/// design may break. [`Workload::parse`] reads it from text; it prints itself.
 ///
-/// Rows are made from a seed: [`Workload::record`] makes any of them, always the same one.
+/// A seed determines all rows: [`Workload::record`] makes any of them, always the same one.
 ///
 /// ```
 /// use rowhouse_schema::Workload;
@@ -67,7 +68,7 @@ const BEGIN_MILLIS: i64 = 1_767_225_600_000;
 #[derive(Clone, Debug)]
 pub struct Workload {
     pub(super) variables: Vec<Variable>,
-    /// The number of fields, which come before the columns.
+    /// How many fields there are; they come before the columns.
     pub(super) fields: usize,
     pub(super) columns: Option<ColumnSchema>,
     pub(super) key: Option<KeySchema>,
@@ -83,16 +84,16 @@ pub struct Workload {
     pub(super) over_millis: i64,
     pub(super) seed: u64,
     pub(super) sample: Option<Sample>,
-    /// The file that the workload names for its sample.
+    /// The sample file that the workload names.
     pub(super) sample_file: Option<String>,
 }
 
 /// A field or column, and how its values are made.
 #[derive(Clone, Debug)]
 pub(super) struct Variable {
-    /// Its name and type.
+    /// Name and type.
     pub(super) field: Field,
-    /// `None` if its values are those of the sample.
+    /// `None` if the values come from the sample.
     pub(super) made: Option<(Distribution, Maker)>,
 }
 
@@ -102,7 +103,7 @@ pub(super) struct Variable {
 pub struct Limits {
     /// The most rows that a question may read.
     pub rows_read: Option<u64>,
-    /// The greatest share of the writes, 0 to 1, that a region may take.
+    /// The greatest share, 0 to 1, of the writes that a region may take.
     pub region_share: Option<f64>,
     /// The most writes per second that a server may take.
     pub server_writes: Option<f64>,
@@ -111,7 +112,7 @@ pub struct Limits {
 /// A row as a workload makes it, before a design gives it a key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The values of the fields, then those of the columns, in the order of the workload.
+    /// The field values, then the column values, in workload order.
     pub values: Vec<Value>,
     /// When it is written, in milliseconds since 1970.
     pub written_millis: i64,
@@ -127,17 +128,17 @@ impl Workload {
         parse::parse(text).map_err(|fault| fault.in_text(text))
     }
 
-    /// The names of the fields, then those of the columns.
+    /// The field names, then the column names.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.variables.iter().map(|variable| variable.field.name())
     }
 
-    /// The names of the fields, which are in the key of every design.
+    /// The field names; every design's key has these fields.
     pub fn field_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.fields().iter().map(|variable| variable.field.name())
     }
 
-    /// The fields, which are in the key of every design.
+    /// The fields, which every design's key has.
     pub(super) fn fields(&self) -> &[Variable] {
         &self.variables[..self.fields]
     }
@@ -147,17 +148,17 @@ impl Workload {
         self.columns.as_ref()
     }
 
-    /// The template of the present key, if there is a table.
+    /// The present key's template, if there is a table.
     pub fn key(&self) -> Option<&KeySchema> {
         self.key.as_ref()
     }
 
-    /// The declarations of the present indexes.
+    /// The declarations that the present indexes have.
     pub fn indexes(&self) -> &[String] {
         &self.indexes
     }
 
-    /// The questions, in the order of the workload.
+    /// The questions, in workload order.
     pub fn questions(&self) -> &[Question] {
         &self.questions
     }
@@ -172,18 +173,18 @@ impl Workload {
         self.limits
     }
 
-    /// The regions that the table has at the end if its writes are spread evenly: a region divides
-    /// at this part of the rows.
+    /// The regions that the table has at the end if writes are spread evenly: a region divides when
+    /// it has this part of the rows.
     pub fn regions(&self) -> usize {
         self.regions
     }
 
-    /// The number of region servers.
+    /// How many region servers there are.
     pub fn servers(&self) -> usize {
         self.servers
     }
 
-    /// The seed of all that is drawn.
+    /// The seed for everything drawn at random.
     pub fn seed(&self) -> u64 {
         self.seed
     }
@@ -194,7 +195,7 @@ impl Workload {
     }
 
     /// The time after the last write, in milliseconds since 1970: `now` in questions. Where times
-    /// come from a sample, it is the greatest of them.
+    /// come from a sample, it is the greatest one.
     pub fn end_millis(&self) -> i64 {
         let end = || {
             let sample = self.sample.as_ref()?;
@@ -205,13 +206,13 @@ impl Workload {
         end().unwrap_or(BEGIN_MILLIS + self.over_millis)
     }
 
-    /// The rows that the real table gets in the time of the workload.
+    /// The rows that the real table gets in the workload's time.
     pub fn rows_real(&self) -> u64 {
         ((self.writes_per_second * self.over_millis as f64 / 1000.0) as u64).max(1)
     }
 
-    /// The rows of a simulation: the number that the workload names; otherwise those of the sample,
-    /// or those of the real table, at most a million and at most 256 MB of values.
+    /// The rows of a simulation: the number that the workload names; otherwise the row count of the
+    /// sample or of the real table, at most a million rows and at most 256 MB of values.
     pub fn rows(&self) -> u64 {
         let all = match &self.sample {
             Some(sample) => sample.rows.len() as u64,
@@ -220,7 +221,7 @@ impl Workload {
         self.rows.unwrap_or(all)
     }
 
-    /// Returns the workload with another number of rows to make.
+    /// Returns the workload with another row count to make.
     ///
     /// ```
     /// use rowhouse_schema::Workload;
@@ -259,9 +260,9 @@ impl Workload {
         self
     }
 
-    /// Returns the workload with the values of a sample for all fields and columns that declare no
-    /// distribution. `rows` are in the order in which they were written, each with the values of
-    /// `names`; names of no field or column are ignored.
+    /// Returns the workload with a sample's values for all fields and columns that declare no
+    /// distribution. `rows` are in the order in which they were written, each with the values for
+    /// `names`; names that no field or column has are ignored.
     ///
     /// # Errors
     /// `InvalidRequest` if the sample is empty, has fewer rows than the workload names, or lacks a
@@ -310,7 +311,7 @@ impl Workload {
         }
     }
 
-    /// The file that the workload names for its sample, as written. Reading it is up to the caller.
+    /// The sample file that the workload names, as written. The caller has to read it.
     pub fn sample_file(&self) -> Option<&str> {
         self.sample_file.as_deref()
     }
@@ -321,7 +322,7 @@ impl Workload {
         missing.next().filter(|_| self.sample.is_none()).map(|variable| variable.field.name())
     }
 
-    /// Reads a value of a field or column from plain text, for a sample.
+    /// Reads a field or column value from plain text, for a sample.
     ///
     /// ```
     /// use rowhouse_schema::{Time, Workload};
@@ -334,14 +335,14 @@ impl Workload {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for a name that is not declared, and for text that is no value of its type.
+    /// `InvalidRequest` for a name that is not declared, and for text that the type cannot read.
     pub fn read_value(&self, name: &str, text: &str) -> Result<Value> {
         let variable = self.variables.iter().find(|variable| variable.field.name() == name);
         let no_name = || Error::invalid(format!("the workload has no field or column `{name}`"));
         variable.ok_or_else(no_name)?.field.parse_value(text)
     }
 
-    /// Makes row `number`, the first of which is 0.
+    /// Makes row `number`, counted from 0.
     ///
     /// ```
     /// use rowhouse_schema::Workload;
@@ -368,7 +369,7 @@ impl Workload {
         Ok(Record { values, written_millis })
     }
 
-    /// Returns when a row is written: rows come at equal distances, up to a part of chance.
+    /// Returns when a row is written: rows come at equal distances, apart from some chance.
     fn written_millis(&self, number: u64) -> i64 {
         let (rows, over) = (u128::from(self.rows()), self.over_millis.unsigned_abs());
         let chance = u128::from(Random::new(&[self.seed, number]).below(1 << 16));
@@ -408,7 +409,7 @@ impl Workload {
         sample.value(place, number)
     }
 
-    /// Returns the query of a question when it is asked for the nth time.
+    /// Returns the query that a question has when it is asked for the nth time.
     ///
     /// ```
     /// use rowhouse_schema::Workload;
@@ -432,7 +433,7 @@ impl Workload {
         question.with_values(value, self.end_millis()).map_err(Error::invalid)
     }
 
-    /// Draws a row that has all of these values.
+    /// Draws a row that has all these values.
     fn draw(&self, places: &[usize], random: &mut Random) -> Result<Record> {
         for _ in 0..DRAWS_MAX {
             let record = self.record(random.below(self.rows()))?;
@@ -464,21 +465,21 @@ impl Workload {
         Question::predicate(&self.ask(question, nth)?)
     }
 
-    /// Returns whether a field or column may have the time at which its row is written.
+    /// Returns true if a field or column may have the time at which the row is written.
     pub(super) fn may_have_time(&self) -> bool {
         let mut sampled = self.variables.iter().filter(|variable| variable.made.is_none());
         self.time_field().is_some() || sampled.any(|it| it.field.field_type().is_time())
     }
 
-    /// The name of the first field or column that has the time at which its row is written: one
-    /// whose values are `now`, or whose times grow from row to row of the sample.
+    /// The name of the first field or column that has the time at which the row is written: one
+    /// whose values are `now`, or whose times grow from row to row in the sample.
     pub fn time_field(&self) -> Option<&str> {
         let names = self.variables.iter().filter(|variable| variable.field.field_type().is_time());
         let mut names = names.map(|variable| variable.field.name());
         names.find(|name| self.grows(name))
     }
 
-    /// Returns whether the values of a field or column grow with the writes.
+    /// Returns true if a field's or column's values grow with the writes.
     pub(super) fn grows(&self, name: &str) -> bool {
         let Some(at) = self.names().position(|other| other == name) else { return false };
         match &self.variables[at].made {
@@ -489,7 +490,7 @@ impl Workload {
         }
     }
 
-    /// Returns a key of all fields in the order of the workload.
+    /// Returns a key with all fields in workload order.
     pub(super) fn plain_key(&self) -> Result<KeySchema> {
         let fields = self.fields().iter();
         let fields = fields.map(|it| format!("[{} {}]", it.field.name(), it.closed_type()));
@@ -501,7 +502,7 @@ impl Workload {
         Design::new(self, &self.plain_key()?.to_string(), "")
     }
 
-    /// The greatest number of bytes that the values of a row have, about.
+    /// About how many bytes a row's values have at most.
     fn bytes_of_row(&self) -> u64 {
         let bytes = self.variables.iter().filter_map(|variable| variable.made.as_ref());
         bytes.map(|(distribution, _)| u64::from(distribution.bytes.map_or(8, |(_, max)| max))).sum()
@@ -516,7 +517,7 @@ impl Workload {
 }
 
 impl Variable {
-    /// Returns a value as rows may have it; `None` for types of which no values are made.
+    /// Returns a value as rows may have it; `None` for types for which no values are made.
     pub(super) fn example(&self, end_millis: i64) -> Option<Value> {
         let random = || {
             let distribution = Distribution { draw: Draw::Random, bytes: None };
@@ -526,7 +527,7 @@ impl Variable {
         Some(made.or_else(random)?.value(0, (end_millis - 1, 1)))
     }
 
-    /// The number of different values, if it is declared.
+    /// How many different values there are, if declared.
     pub(super) fn values(&self) -> Option<u64> {
         match self.made.as_ref()?.0.draw {
             Draw::Values { count, .. } => Some(count),
@@ -534,7 +535,7 @@ impl Variable {
         }
     }
 
-    /// The length of all values, if they are made texts of the same length.
+    /// The length that all values have, if they are made texts with the same length.
     pub(super) fn fixed_length(&self) -> Option<u32> {
         self.made.as_ref().and_then(|(_, maker)| maker.fixed_length())
     }
@@ -550,7 +551,7 @@ impl Variable {
 }
 
 impl fmt::Display for Workload {
-    /// Writes the workload, without its sample; parsing the text returns an equal workload.
+    /// Writes the workload without the sample; parsing the text returns an equal workload.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(key) = &self.key {
             writeln!(f, "key {key}")?;
@@ -582,7 +583,7 @@ impl fmt::Display for Workload {
 }
 
 impl fmt::Display for Limits {
-    /// Writes the lines of a workload, one for each limit.
+    /// Writes a workload's lines, one for each limit.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(rows) = self.rows_read {
             writeln!(f, "never a question reads more than {} rows", Count(rows))?;
@@ -610,7 +611,7 @@ mod tests {
         Workload::parse(text).unwrap()
     }
 
-    /// Counts the values of the first field or column in the first rows.
+    /// Counts the first field's or column's values in the first rows.
     fn counts(workload: &Workload, rows: u64) -> HashMap<String, u32> {
         let mut counts = HashMap::new();
         for number in 0..rows {
@@ -628,7 +629,7 @@ mod tests {
         let skewed = counts(&workload("field user string: 1000 values, zipf 1"), 50_000);
         let mut ranks: Vec<u32> = skewed.into_values().collect();
         ranks.sort_unstable_by(|one, other| other.cmp(one));
-        // The harmonic number of 1000 is 7.49.
+        // The 1000th harmonic number is 7.49.
         for (rank, count) in [(1, ranks[0]), (2, ranks[1]), (10, ranks[9])] {
             let share = f64::from(count) / 50_000.0;
             let expected = 1.0 / 7.49 / f64::from(rank);
@@ -677,7 +678,7 @@ mod tests {
             assert!(users.contains_key(&first), "{query}");
             *asked.entry(first).or_default() += 1;
         }
-        // The values are asked for as often as rows have them.
+        // Questions ask for a value as often as rows have it.
         for (user, rows) in users {
             let share = f64::from(asked.get(&user).copied().unwrap_or(0)) / 400.0;
             assert!((share - f64::from(rows) / 100.0).abs() < 0.1, "{user}: {share}");

@@ -28,8 +28,8 @@ impl Calendar {
         }
     }
 
-    /// Returns the number whose decimal digits are the calendar digits of a count of days, minutes
-    /// or seconds since 1970. The count is in the years 0000 to 9999.
+    /// Returns the number whose decimal digits are the calendar digits for a day, minute or second
+    /// count since 1970. The count is in the years 0000 to 9999.
     pub(crate) fn pack(self, count: i128) -> i128 {
         // jiff's calendar ends a day before the year 9999 does, so this computes with the same day
         // in 2000–2399.

@@ -1,19 +1,18 @@
-//! The content of text-like fields: which values they take, and how their bytes are arranged in
-//! keys.
+//! What text-like fields hold: which values they take, and how their bytes are arranged in keys.
 
 use std::borrow::Cow;
 
 use super::foreign::{DecimalEncoding, IntegerEncoding};
 use crate::value::{FieldValue, Uuid, Value, parse_hex};
 
-/// The kind of bytes.
+/// The byte kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// UTF-8.
     Text,
     /// Any bytes.
     Raw,
-    /// The sixteen bytes of a UUID.
+    /// A UUID's sixteen bytes.
     Uuid,
     /// Hexadecimal characters.
     Hex { upper: bool },
@@ -27,7 +26,7 @@ pub(crate) enum Content {
     Integer(IntegerEncoding),
 }
 
-/// How the bytes of a value are arranged in the key.
+/// How a value's bytes are arranged in the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrangement {
     AsGiven,
@@ -38,7 +37,7 @@ pub(crate) enum Arrangement {
 }
 
 impl Content {
-    /// Returns the bytes of a value, before any modifier.
+    /// Returns a value's bytes, before any modifier.
     #[inline]
     pub(crate) fn bytes<'v>(self, value: &'v Value) -> Result<Cow<'v, [u8]>, String> {
         match (self, value) {
@@ -86,7 +85,7 @@ impl Content {
         format!("takes {}, not {}", self.expected(), value.described())
     }
 
-    /// Returns the bytes of a constant with which a query compares values or their beginnings. The
+    /// Returns a constant's bytes, with which a query compares values or their beginnings. The
     /// constant need not be a whole value.
     pub(crate) fn part<'v>(self, value: &'v Value) -> Result<Cow<'v, [u8]>, String> {
         let digits = |text: &str| {
@@ -105,7 +104,7 @@ impl Content {
         }
     }
 
-    /// Returns the value of these bytes, or the first offset that does not fit, and why.
+    /// Returns the value for these bytes, or the first offset that does not fit, and why.
     #[inline]
     pub(crate) fn value(self, bytes: Cow<'_, [u8]>) -> Result<FieldValue<'_>, (usize, String)> {
         match self {
@@ -138,7 +137,7 @@ impl Content {
         }
     }
 
-    /// Names the values of the field, for messages.
+    /// Names the field's values, for messages.
     pub(crate) fn expected(self) -> &'static str {
         match self {
             Self::Text => "a text",
@@ -152,17 +151,17 @@ impl Content {
         }
     }
 
-    /// Returns whether values are texts or bytes, so that a query can ask for their beginnings.
+    /// Returns true if values are texts or bytes, so that a query can ask for their beginnings.
     pub(crate) fn has_parts(self) -> bool {
         !matches!(self, Self::Decimal(_) | Self::Integer(_))
     }
 
-    /// Returns whether keys cannot hold every value of the kind.
+    /// Returns true if keys cannot hold every value of the kind.
     pub(crate) fn is_restricted(self) -> bool {
         matches!(self, Self::Ascii | Self::Some | Self::Decimal(_) | Self::Integer(_))
     }
 
-    /// Returns whether values are texts, which are cut only between characters.
+    /// Returns true if values are texts, which are cut only between characters.
     pub(crate) fn is_text(self) -> bool {
         matches!(self, Self::Text | Self::Ascii)
     }

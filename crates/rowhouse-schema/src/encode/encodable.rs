@@ -1,14 +1,14 @@
-//! The input of codecs: owned values, and borrowed texts and bytes.
+//! Codec input: owned values, and borrowed texts and bytes.
 
 use super::{Body, Codec};
 use crate::value::{FieldValue, Value};
 
 /// A value that a codec can encode.
 pub(crate) trait Encodable {
-    /// Appends the bytes of the value, or returns why the value does not fit.
+    /// Appends the value bytes, or returns why the value does not fit.
     fn encode(&self, codec: &Codec, out: &mut Vec<u8>) -> Result<(), String>;
 
-    /// Appends the bytes of the value before any modifier.
+    /// Appends the value bytes before any modifier.
     fn put_canonical(&self, codec: &Codec, out: &mut Vec<u8>) -> Result<(), String>;
 }
 

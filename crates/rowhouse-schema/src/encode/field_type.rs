@@ -1,14 +1,14 @@
-//! The types of fields, as templates name them.
+//! Field types, as templates name them.
 
 use std::fmt;
 
 use super::{ForeignType, Labels, is_plain};
 use crate::time::TimeUnit;
 
-/// The type of a field, as a template names it.
+/// A field type, as a template names it.
 ///
 /// Types differ in how their values end. *Open* types have no end of their own: the next element or
-/// the end of the key marks it. All others end by width or by a terminator.
+/// the key's end marks it. All others end by width or by a terminator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FieldType {
@@ -29,12 +29,12 @@ pub enum FieldType {
     Domain,
     /// `decimal`: a whole number as the shortest decimal text. Open.
     ShortestDigits,
-    /// `u8` to `u64`, in steps of 8 bits.
+    /// `u8` to `u64`, in 8-bit steps.
     Unsigned {
         /// 1 to 8.
         bytes: u8,
     },
-    /// `i8` to `i64`, in steps of 8 bits.
+    /// `i8` to `i64`, in 8-bit steps.
     Signed {
         /// 1 to 8.
         bytes: u8,
@@ -61,7 +61,7 @@ pub enum FieldType {
     Hex {
         /// 1 to 32,767.
         width: u16,
-        /// Whether the characters are in upper case.
+        /// True if the characters are in upper case.
         upper: bool,
     },
     /// `digits N`: a number below 10^N as N decimal digits.
@@ -80,13 +80,13 @@ pub enum FieldType {
     Date,
     /// `ymd`, `ymdhm`, `ymdhms`: a time in UTC as calendar digits.
     Calendar(Calendar),
-    /// `repeat(T T …)`: groups of fixed width, repeated up to the end of the key. Open.
+    /// `repeat(T T …)`: groups with fixed width, repeated up to the key's end. Open.
     Repeat(Vec<FieldType>),
-    /// A type of another system, stored in that system's bytes.
+    /// A type from another system, stored in that system's bytes.
     Foreign(ForeignType),
 }
 
-/// The precision of calendar digits.
+/// How precise calendar digits are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Calendar {
     /// `ymd`: the day, 20221201.
@@ -98,7 +98,7 @@ pub enum Calendar {
 }
 
 impl FieldType {
-    /// Returns whether the values are times or days.
+    /// Returns true if the values are times or days.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -113,8 +113,8 @@ impl FieldType {
         self.domain().is_some_and(|domain| domain.tick().is_some())
     }
 
-    /// Returns whether constants have the same meaning for both types, so that one condition can
-    /// apply to a field of one type and a column of the other.
+    /// Returns true if constants have the same meaning for both types, so that one condition can
+    /// apply to a field with one type and a column with the other.
     pub(crate) fn has_values_of(&self, other: &Self) -> bool {
         let all = |is: fn(&Self) -> bool| is(self) && is(other);
         match (self, other) {
@@ -138,7 +138,7 @@ impl FieldType {
         )
     }
 
-    /// Returns whether values in this order (ascending or descending) have no end of their own.
+    /// Returns true if values in this order (ascending or descending) have no end of their own.
     pub(crate) fn is_open(&self, desc: bool) -> bool {
         match self {
             Self::Text | Self::Domain | Self::ShortestDigits | Self::Repeat(_) => true,

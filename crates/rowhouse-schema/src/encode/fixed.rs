@@ -1,5 +1,5 @@
-//! `text N`, `bytes N`, `uuid`, `hex N` and digests: bytes of a fixed width, padded on the right if
-//! they may be shorter. `desc` complements every byte, `hex` writes two characters for each.
+//! `text N`, `bytes N`, `uuid`, `hex N` and digests: bytes with a fixed width, padded on the right
+//! if they may be shorter. `desc` complements every byte, `hex` writes two characters for each.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use rowhouse_model::escape;
 
 use crate::error::KeyMismatch;
 
-/// The codec of bytes of a fixed width.
+/// The codec for bytes with a fixed width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fixed {
     /// The width before `hex`, in bytes.
@@ -16,18 +16,18 @@ pub(crate) struct Fixed {
     pub(crate) pad: Option<u8>,
     pub(crate) desc: bool,
     pub(crate) hex: bool,
-    /// Whether `hex` writes the low digit of each byte first. With bytes in reverse order, all
-    /// digits are then in reverse order.
+    /// True if `hex` writes each byte's low digit first. With bytes in reverse order, all digits
+    /// are then in reverse order.
     pub(crate) low_first: bool,
 }
 
 impl Fixed {
-    /// Creates a codec for values of exactly `width` bytes.
+    /// Creates a codec for values with exactly `width` bytes.
     pub(crate) fn new(width: u16) -> Self {
         Self { width, pad: None, desc: false, hex: false, low_first: false }
     }
 
-    /// Creates a codec for values of at most `width` bytes, padded on the right.
+    /// Creates a codec for values with at most `width` bytes, padded on the right.
     pub(crate) const fn padded(width: u16, pad: u8) -> Self {
         Self { width, pad: Some(pad), desc: false, hex: false, low_first: false }
     }
@@ -37,7 +37,7 @@ impl Fixed {
         usize::from(self.width) * if self.hex { 2 } else { 1 }
     }
 
-    /// Checks that a value has the right length, and can be told from its padding.
+    /// Checks that a value has the right length, and can be told from the padding.
     pub(crate) fn check(self, value: &[u8]) -> Result<(), String> {
         let width = usize::from(self.width);
         match self.pad {
@@ -58,7 +58,7 @@ impl Fixed {
         }
     }
 
-    /// Returns whether keys hold values as they are, followed by padding.
+    /// Returns true if keys hold values as they are, followed by padding.
     pub(crate) fn is_plainly_padded(self) -> bool {
         self.pad.is_some() && !self.desc && !self.hex
     }
@@ -113,7 +113,7 @@ impl Fixed {
         }
     }
 
-    /// Decodes the value at `at`, without its padding.
+    /// Decodes the value at `at`, without the padding.
     pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<Cow<'_, [u8]>, KeyMismatch> {
         let width = self.width();
         let bytes = key[at..].get(..width).ok_or_else(|| {

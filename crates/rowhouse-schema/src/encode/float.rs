@@ -1,20 +1,20 @@
-//! Maps floats to whole numbers in the same order: the bits, with all of them flipped if the sign
-//! is set, and otherwise only the sign bit, as in IEEE 754's total order. −0 comes directly before
-//! 0, and NaNs are beyond −∞ and ∞, depending on their sign.
+//! Maps floats to whole numbers in the same order: the bits, all flipped if the sign is set, and
+//! otherwise only the sign bit, as in IEEE 754's total order. −0 comes directly before 0, and NaNs
+//! are beyond −∞ and ∞, depending on their sign.
 
 use super::ordinal_domain::Point;
 
-/// Returns the numbers of −∞ and ∞.
+/// Returns the numbers for −∞ and ∞.
 pub(super) fn ends(bytes: u8) -> (i128, i128) {
     (rank(f64::NEG_INFINITY, bytes), rank(f64::INFINITY, bytes))
 }
 
-/// Returns the least and the greatest number of all floats, NaNs included.
+/// Returns the least and the greatest number that floats have, NaNs included.
 pub(super) fn ends_with_nans(bytes: u8) -> (i128, i128) {
     (0, (1 << (8 * bytes)) - 1)
 }
 
-/// Returns the number of a float, which has to be exact in `bytes` bytes.
+/// Returns a float's number, which has to be exact in `bytes` bytes.
 pub(super) fn number(float: f64, bytes: u8) -> Result<i128, String> {
     if bytes == 4 && widened(narrowed(float)).to_bits() != float.to_bits() {
         return Err(format!("an f32 cannot hold the value exactly, use f64: value={float:?}"));
@@ -22,7 +22,7 @@ pub(super) fn number(float: f64, bytes: u8) -> Result<i128, String> {
     Ok(rank(float, bytes))
 }
 
-/// Returns the float of a number.
+/// Returns a number's float.
 pub(super) fn value(number: i128, bytes: u8) -> f64 {
     let sign = 1_i128 << (8 * bytes - 1);
     let bits = if number & sign != 0 { number ^ sign } else { !number & (2 * sign - 1) };
@@ -32,18 +32,18 @@ pub(super) fn value(number: i128, bytes: u8) -> f64 {
     }
 }
 
-/// Returns the number of the float with these bits.
+/// Returns the number for the float with these bits.
 pub(super) fn of_bits(bits: i128, bytes: u8) -> i128 {
     let sign = 1_i128 << (8 * bytes - 1);
     if bits & sign != 0 { !bits & (2 * sign - 1) } else { bits | sign }
 }
 
-/// Returns the number of positive zero; negative floats have lesser numbers.
+/// Returns the number for positive zero; negative floats have lesser numbers.
 pub(super) fn zero(bytes: u8) -> i128 {
     1 << (8 * bytes - 1)
 }
 
-/// Returns the position of a float: zero equals two numbers, a float that an f32 cannot hold equals
+/// Returns a float's position: zero equals two numbers, a float that an f32 cannot hold equals
 /// none.
 pub(super) fn point(float: f64, bytes: u8) -> Result<Point, String> {
     if float.is_nan() {
@@ -59,7 +59,7 @@ pub(super) fn point(float: f64, bytes: u8) -> Result<Point, String> {
     Ok(beside(rank(near, bytes), near.total_cmp(&float)))
 }
 
-/// Returns the position of a whole number among the floats.
+/// Returns a whole number's position among the floats.
 pub(super) fn integer_point(number: i128, bytes: u8) -> Point {
     if number == 0 {
         return Point { low: rank(-0.0, bytes), high: rank(0.0, bytes) };
@@ -77,14 +77,14 @@ pub(super) fn integer_point(number: i128, bytes: u8) -> Point {
     beside(rank(near, bytes), order)
 }
 
-/// Returns the position of a float among the whole numbers.
+/// Returns a float's position among the whole numbers.
 pub(super) fn whole_point(float: f64) -> Point {
     let floor = float.floor() as i128;
     if float.fract() == 0.0 { Point::exact(floor) } else { Point::behind(floor) }
 }
 
-/// Returns the position of a constant, given the number of a float near it and how that float
-/// compares with it.
+/// Returns a constant's position, given the number for a float near it and how that float compares
+/// with it.
 fn beside(near: i128, order: std::cmp::Ordering) -> Point {
     match order {
         std::cmp::Ordering::Equal => Point::exact(near),
@@ -100,7 +100,7 @@ pub(super) fn read(word: &str) -> Option<f64> {
     word.parse().ok().filter(|_| known)
 }
 
-/// Returns whether the float is the number in the text, or near it. Numbers that are too large or
+/// Returns true if the float is the number in the text, or near it. Numbers that are too large or
 /// too close to zero have no float near them.
 pub(super) fn is_near(word: &str, float: f64) -> bool {
     let mantissa = word.split(['e', 'E']).next().unwrap_or(word);
@@ -117,8 +117,8 @@ fn rank(float: f64, bytes: u8) -> i128 {
     of_bits(bits, bytes)
 }
 
-/// Returns the float with the bits of an f32. A NaN's bits are moved by hand, because a cast may
-/// change them.
+/// Returns the float with an f32's bits. A NaN's bits are moved by hand, because a cast may change
+/// them.
 fn widened(bits: u32) -> f64 {
     let float = f32::from_bits(bits);
     if !float.is_nan() {
@@ -130,7 +130,7 @@ fn widened(bits: u32) -> f64 {
     )
 }
 
-/// Returns the bits of the f32 equal to a float, or nearest to it.
+/// Returns the bits for the f32 equal to a float, or nearest to it.
 fn narrowed(float: f64) -> u32 {
     if !float.is_nan() {
         return (float as f32).to_bits();
@@ -144,7 +144,7 @@ const F32_MANTISSA_LEN: u32 = f32::MANTISSA_DIGITS - 1;
 const F64_MANTISSA_LEN: u32 = f64::MANTISSA_DIGITS - 1;
 const F32_MANTISSA: u32 = (1 << F32_MANTISSA_LEN) - 1;
 
-/// Returns the IEEE 754 bits of a number's float.
+/// Returns the IEEE 754 bits for a number's float.
 pub(super) fn bits(number: i128, bytes: u8) -> i128 {
     match bytes {
         4 => i128::from(narrowed(value(number, 4))),

@@ -1,5 +1,5 @@
-//! Encodings of whole numbers: big-endian, decimal digits, hexadecimal digits, and those of other
-//! systems.
+//! Whole-number encodings: big-endian, decimal digits, hexadecimal digits, and other systems'
+//! encodings.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use rowhouse_model::escape;
 
 use super::foreign::ByteMapping;
 
-/// The encoding of a number.
+/// A number's encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
     pub(crate) shape: Shape,
-    /// Whether the bytes or characters are in reverse order.
+    /// True if the bytes or characters are in reverse order.
     pub(crate) reversed: bool,
-    /// Whether every byte is complemented, which is how other systems store descending order.
+    /// True if every byte is complemented, which is how other systems store descending order.
     pub(crate) flipped: bool,
 }
 
@@ -37,7 +37,7 @@ impl Form {
         Self { shape, reversed: false, flipped: false }
     }
 
-    /// The number of bytes, if it is constant.
+    /// How many bytes, if that is constant.
     pub(crate) fn width(self) -> Option<usize> {
         match self.shape {
             Shape::Binary { bytes, .. } => Some(bytes.into()),
@@ -46,7 +46,7 @@ impl Form {
         }
     }
 
-    /// Returns the bytes of the number at the beginning of `rest`.
+    /// Returns the bytes of the number with which `rest` begins.
     #[inline]
     pub(crate) fn cut(self, rest: &[u8]) -> Result<&[u8], String> {
         let width = match (self.width(), self.shape) {
@@ -131,7 +131,7 @@ impl Form {
     }
 }
 
-/// Maps a number to one whose big-endian bytes are in the order of the numbers.
+/// Maps a number to one whose big-endian bytes are in number order.
 fn flipped(number: i128, signed: bool, bytes: usize) -> i128 {
     if signed { number + (1 << (8 * bytes - 1)) } else { number }
 }

@@ -1,4 +1,4 @@
-//! `HASH n [hex]`: the first bytes of a digest replace the value, which cannot be recovered.
+//! `HASH n [hex]`: a digest's first bytes replace the value, which cannot be recovered.
 
 use super::fixed::Fixed;
 use super::read_bytes;
@@ -7,7 +7,7 @@ use crate::error::KeyMismatch;
 use crate::transform::{HashFunction, Hashing};
 use crate::value::Value;
 
-/// The codec of a field stored as a hash.
+/// The codec for a field stored as a hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hashed {
     /// The codec that the values would have without the hash.
@@ -41,7 +41,7 @@ impl Hashed {
         Ok(Value::Hashed(stored))
     }
 
-    /// Returns the stored hash of a value: the first bytes of its digest.
+    /// Returns a value's stored hash: the digest's first bytes.
     pub(crate) fn stored(&self, value: &Value) -> Result<Vec<u8>, String> {
         let mut canonical = Vec::new();
         self.of.put_canonical(value, &mut canonical)?;
@@ -56,8 +56,8 @@ impl Hashed {
 }
 
 impl HashFunction {
-    /// Returns the variant of the function for values of a type. Only Java's `hashCode()` has
-    /// variants; `None` if it is not defined for the type.
+    /// Returns the function variant for a type's values. Only Java's `hashCode()` has variants;
+    /// `None` if it is not defined for the type.
     pub(crate) fn of(self, field_type: &FieldType) -> Option<Self> {
         if !self.is_java() {
             return Some(self);

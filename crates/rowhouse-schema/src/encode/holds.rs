@@ -1,10 +1,10 @@
-//! The Rust types that can hold the values of a field.
+//! The Rust types that can hold a field's values.
 
 use std::fmt;
 
 use super::{Body, Container, Content, Sequence};
 
-/// A set of values that a Rust type can hold, or that a field requires it to hold.
+/// A value set that a Rust type can hold, or that a field requires it to hold.
 ///
 /// ```
 /// use rowhouse_schema::{Holds, KeySchema, ToField};
@@ -24,7 +24,7 @@ pub enum Holds {
     Bytes,
     /// Exactly `len` bytes.
     Array {
-        /// The number of bytes.
+        /// How many bytes.
         len: usize,
     },
     /// Whole numbers.
@@ -54,7 +54,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// Returns whether a type that holds `self` can hold everything in `needed`.
+    /// Returns true if a type that holds `self` can hold everything in `needed`.
     pub const fn covers(self, needed: Self) -> bool {
         match (self, needed) {
             (Self::Whole { min, max }, Self::Whole { min: least, max: greatest }) => {
@@ -113,7 +113,7 @@ impl fmt::Display for Holds {
 }
 
 impl Body {
-    /// The sets of which a Rust type has to hold one to fit these values.
+    /// The sets from which a Rust type must hold one to fit these values.
     pub(crate) fn needs(&self) -> Vec<Holds> {
         match self {
             Self::Sequence(Sequence { content, container, .. }) => match (content, container) {

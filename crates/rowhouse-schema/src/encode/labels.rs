@@ -7,16 +7,16 @@ use super::is_plain;
 use crate::spelling::closest;
 use crate::value::Value;
 
-/// The labels of an `enum`, each with its byte: the position in the list, or the given number.
+/// An `enum`'s labels, each with a byte: the position in the list, or the given number.
 ///
-/// Labels may later be added to the end of the list; the others keep their bytes.
+/// Labels may later be added at the list's end; the others retain their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Labels {
     list: Arc<[(String, u8)]>,
 }
 
 impl Labels {
-    /// Parses the text between the parentheses. An error comes with its offset in the text.
+    /// Parses the text between the parentheses. An error comes with the offset in the text.
     pub(crate) fn parse(text: &str) -> Result<Self, (usize, String)> {
         let mut list: Vec<(String, u8)> = Vec::new();
         let mut at = 0;
@@ -41,27 +41,27 @@ impl Labels {
         Ok(Self { list: list.into() })
     }
 
-    /// Returns labels for the characters of an alphabet, each with its own byte.
+    /// Returns labels for an alphabet's characters, each with its own byte.
     pub(crate) fn of_alphabet(alphabet: &str) -> Self {
         Self { list: alphabet.bytes().map(|c| (char::from(c).to_string(), c)).collect() }
     }
 
-    /// The labels and their bytes, in the order of the declaration.
+    /// The labels and their bytes, in declaration order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u8)> {
         self.list.iter().map(|(label, byte)| (label.as_str(), *byte))
     }
 
-    /// The byte of a label.
+    /// A label's byte.
     pub fn byte(&self, label: &str) -> Option<u8> {
         self.iter().find(|(known, _)| *known == label).map(|(_, byte)| byte)
     }
 
-    /// The label of a byte.
+    /// A byte's label.
     pub fn label(&self, byte: u8) -> Option<&str> {
         self.iter().find(|(_, known)| *known == byte).map(|(label, _)| label)
     }
 
-    /// Returns the label of a byte as a value; null if the byte has no label.
+    /// Returns a byte's label as a value; null if the byte has no label.
     pub(crate) fn value(&self, byte: u8) -> Value {
         self.label(byte).map_or(Value::Null, Value::from)
     }
@@ -78,7 +78,7 @@ impl Labels {
     }
 }
 
-/// Returns whether a number has no leading zeros and no sign.
+/// Returns true if a number has no leading zeros and no sign.
 fn is_canonical(number: &str) -> bool {
     number == "0" || !number.starts_with(['0', '+'])
 }

@@ -1,5 +1,5 @@
-//! The byte before a field's own bytes: the marker of a value or of null, or the tag by which
-//! another system tells its types apart.
+//! The byte before a field's own bytes: the marker for a value or for null, or the tag by which
+//! another system tells types apart.
 
 use rowhouse_model::RowRange;
 
@@ -7,14 +7,14 @@ use crate::error::KeyMismatch;
 use crate::transform::NullPlace;
 
 /// The byte before every value, and the byte that stands for null. If values have none, no value
-/// begins with the byte of null.
+/// begins with the byte for null.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marker {
     pub(crate) value: Option<u8>,
     pub(crate) null: Option<u8>,
 }
 
-/// The result of reading a lead.
+/// What reading a lead returns.
 pub(crate) enum MarkerRead {
     /// A value, at this offset.
     Value(usize),
@@ -23,18 +23,18 @@ pub(crate) enum MarkerRead {
 }
 
 impl Marker {
-    /// Returns the markers of `null first` and `null last`.
+    /// Returns the markers for `null first` and `null last`.
     pub(crate) fn markers(place: NullPlace) -> Self {
         Self { value: Some(place.value()), null: Some(place.null()) }
     }
 
-    /// Returns whether values have no byte before them and are never null.
+    /// Returns true if values have no byte before them and are never null.
     #[inline]
     pub(crate) fn is_none(self) -> bool {
         self.value.is_none() && self.null.is_none()
     }
 
-    /// The number of bytes before every value.
+    /// How many bytes come before every value.
     pub(crate) fn len(self) -> usize {
         usize::from(self.value.is_some())
     }
@@ -62,8 +62,8 @@ impl Marker {
         }
     }
 
-    /// Returns the range of the keys of null. A null of 00, if values have no marker, comes before
-    /// all values, also if the end of the key omits it.
+    /// Returns the range for null's keys. A null encoded as 00, if values have no marker, comes
+    /// before all values, also if the key's end omits it.
     pub(crate) fn nulls(self) -> Option<RowRange> {
         let null = RowRange::prefix(&[self.null?]);
         Some(match self {

@@ -1,7 +1,6 @@
-//! The types of fields and the encodings of their values. Each file has one kind of encoding, for
-//! both directions.
+//! Field types and value encodings. Each file has one encoding kind, for both directions.
 //!
-//! A [`Codec`] is built from a type and its modifiers once, when the template is parsed, so that
+//! A [`Codec`] is built from a type and the modifiers once, when the template is parsed, so that
 //! encoding and decoding need no lookups. The planner (`plan/`) asks codecs for the properties that
 //! it needs, never for the type.
 
@@ -58,32 +57,32 @@ pub(crate) use sequence::{Container, Sequence};
 pub(crate) use shortest::ShortestDigits;
 pub(crate) use terminated::Terminated;
 
-/// The codec of the values of one field.
+/// The codec for one field's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Codec {
-    /// The byte before the value's own bytes, if there is one, and the byte of null.
+    /// The byte before the value's own bytes, if there is one, and the byte for null.
     pub(crate) lead: Marker,
     pub(crate) body: Body,
 }
 
-/// The codec of values that are not null.
+/// The codec for values that are not null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// Whole numbers of an ordinal domain, of fixed width.
+    /// Whole numbers from an ordinal domain, with fixed width.
     Number(Number),
     /// Whole numbers as the shortest decimal text.
     Shortest(ShortestDigits),
     /// Texts and bytes.
     Sequence(Sequence),
-    /// Groups of fixed width.
+    /// Groups with fixed width.
     Repeat(Repeat),
     /// A hash of the value.
     Hashed(Hashed),
 }
 
 impl Codec {
-    /// Creates the codec of a field. `end` is where its values end if their encoding does not
-    /// determine it. Returns an error if the modifiers cannot be applied.
+    /// Creates a field's codec. `end` is where the values end if their encoding does not determine
+    /// it. Returns an error if the modifiers cannot be applied.
     pub(crate) fn new(
         field_type: &FieldType,
         modifiers: &Modifiers,
@@ -106,12 +105,12 @@ impl Codec {
         Self { lead: Marker::default(), body }
     }
 
-    /// Returns whether values may be null.
+    /// Returns true if values may be null.
     pub(crate) fn is_nullable(&self) -> bool {
         self.lead.null.is_some()
     }
 
-    /// The number of bytes, if it is constant.
+    /// How many bytes, if that is constant.
     pub(crate) fn width(&self) -> Option<usize> {
         if self.is_nullable() {
             return None;
@@ -134,7 +133,7 @@ impl Codec {
         self
     }
 
-    /// Returns the codec of the field's separator, if it has one.
+    /// Returns the codec for the field's separator, if it has one.
     pub(crate) fn separated(&self) -> Option<&Separated> {
         match &self.body {
             Body::Sequence(Sequence { container: Container::Separated(separated), .. }) => {
@@ -153,13 +152,13 @@ impl Codec {
         }
     }
 
-    /// Returns the codec of the field's separator if the field is in the tail, whose separators are
-    /// omitted at the end of a key.
+    /// Returns the codec for the field's separator if the field is in the tail, whose separators
+    /// are omitted at a key's end.
     pub(crate) fn tail(&self) -> Option<&Separated> {
         self.separated().filter(|separated| separated.in_tail)
     }
 
-    /// Returns whether no encoded value is a prefix of another. If false, no byte FF may follow the
+    /// Returns true if no encoded value is a prefix of another. If false, no byte FF may follow the
     /// field.
     pub(crate) fn is_prefix_free(&self) -> bool {
         match &self.body {
@@ -180,7 +179,7 @@ impl Codec {
         }
     }
 
-    /// Returns whether the value cannot be recovered from the bytes.
+    /// Returns true if the value cannot be recovered from the bytes.
     pub(crate) fn is_lossy(&self) -> bool {
         match &self.body {
             Body::Number(number) => number.is_floored(),
@@ -221,7 +220,7 @@ impl Codec {
         out.extend(self.lead.value);
     }
 
-    /// Checks the kind of a value, not whether a key can hold it.
+    /// Checks a value's kind, not whether a key can hold it.
     fn check_kind(&self, value: &Value) -> Result<(), String> {
         match &self.body {
             Body::Sequence(Sequence { content, .. }) if content.is_restricted() => {
@@ -235,13 +234,13 @@ impl Codec {
         }
     }
 
-    /// Decodes the value at `at`; returns it and its end offset.
+    /// Decodes the value at `at`; returns it and the end offset.
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), KeyMismatch> {
         let (value, next) = self.decode_as(ValueForm::Own, key, at)?;
         Ok((value.into_value(), next))
     }
 
-    /// Decodes the number at `at`, if its codec has a fast path.
+    /// Decodes the number at `at`, if the codec has a fast path.
     #[inline(always)]
     pub(crate) fn decode_quickly(
         &self,
@@ -347,7 +346,7 @@ impl Body {
         Ok((FieldValue::Other(value), next))
     }
 
-    /// The ordinal domain, if values are numbers of one.
+    /// The ordinal domain, if values are numbers from one.
     pub(crate) fn domain(&self) -> Option<&OrdinalDomain> {
         match self {
             Self::Number(number) => Some(&number.domain),
@@ -391,7 +390,7 @@ impl Body {
                 .ok_or_else(|| Fault::new(0, "expected a whole number")),
             Self::Sequence(_) => Ok(text.into()),
             Self::Repeat(_) => Err(Fault::new(0, "a list cannot be written as plain text")),
-            // A text that looks like a stored hash is a text: its meaning must not depend on its
+            // A text that looks like a stored hash is a text: the meaning must not depend on the
             // content.
             Self::Hashed(hashed) => hashed.of.read(text),
         }
@@ -405,7 +404,7 @@ pub(crate) fn read_bytes(word: &str) -> Option<Vec<u8>> {
     digits.and_then(parse_hex)
 }
 
-/// Returns whether a character needs no escape in a template.
+/// Returns true if a character needs no escape in a template.
 pub(crate) fn is_plain(c: char) -> bool {
     !matches!(c, '[' | ']' | '\\') && !c.is_whitespace() && !c.is_control()
 }

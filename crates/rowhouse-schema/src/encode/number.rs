@@ -1,5 +1,5 @@
-//! Numbers, times, floats, bools and enums: whole numbers of an ordinal domain, in a fixed number
-//! of bytes.
+//! Numbers, times, floats, bools and enums: whole numbers from an ordinal domain, in a fixed byte
+//! count.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::time::TimeUnit;
 use crate::transform::{Modifiers, TextForm};
 use crate::value::Value;
 
-/// The codec of a field of whole numbers.
+/// The codec for a whole-number field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
     pub(crate) domain: OrdinalDomain,
@@ -35,9 +35,9 @@ pub(crate) struct Number {
 /// A number or time in big-endian bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainNumber {
-    /// The number of bytes: 1 to 8.
+    /// How many bytes: 1 to 8.
     pub bytes: u8,
-    /// Whether the number is signed; its sign bit is stored flipped.
+    /// True if the number is signed; the sign bit is stored flipped.
     pub signed: bool,
     /// For `desc`: keys hold this number minus the value.
     pub mirror: Option<i128>,
@@ -45,11 +45,11 @@ pub struct PlainNumber {
     pub min: i128,
     /// The maximum.
     pub max: i128,
-    /// The unit of a time.
+    /// A time's unit.
     pub unit: Option<TimeUnit>,
 }
 
-/// The encoding of a number without modifiers, which hashes take as input.
+/// A number's encoding without modifiers, which hashes take as input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Canonical {
     /// Big-endian two's complement.
@@ -67,7 +67,7 @@ enum Canonical {
 const JAVA_DIGITS_TIME_MAX: i128 = i64::MAX as i128 - 1_000_000_000_000_000_000;
 
 impl Number {
-    /// Creates the codec of a type whose values are numbers of an ordinal domain, in this shape
+    /// Creates the codec for a type whose values are numbers in an ordinal domain, in this shape
     /// without modifiers. Returns an error for a step that does not fit.
     pub(crate) fn new(
         field_type: &FieldType,
@@ -121,7 +121,7 @@ impl Number {
         Ok(Self { domain, step, phase, calendar, mirror, form, canonical, quick })
     }
 
-    /// Creates the codec of numbers in another system's encoding, where descending order
+    /// Creates the codec for numbers in another system's encoding, where descending order
     /// complements every byte.
     pub(crate) fn foreign(domain: OrdinalDomain, shape: Shape, desc: bool) -> Self {
         let is_flag = matches!(shape, Shape::Foreign(mapping) if mapping.is_flag());
@@ -133,7 +133,7 @@ impl Number {
         Self { domain, step, phase: 0, calendar, mirror, form, canonical, quick }
     }
 
-    /// Creates the codec of numbers of a domain in a given shape, ascending, for computed fields.
+    /// Creates the codec for a domain's numbers in a given shape, ascending, for computed fields.
     pub(crate) fn plain(domain: OrdinalDomain, shape: Shape) -> Self {
         let (step, calendar, mirror) = (None, None, None);
         let canonical = Canonical::Integer(8);
@@ -150,12 +150,12 @@ impl Number {
         Some(PlainNumber { bytes, signed, mirror: self.mirror, min, max, unit })
     }
 
-    /// Returns the fast path of the numbers, if there is one.
+    /// Returns the numbers' fast path, if there is one.
     pub(crate) fn quick(&self) -> Option<FastNumber> {
         self.quick
     }
 
-    /// The number of bytes, if it is constant.
+    /// How many bytes, if that is constant.
     pub(crate) fn width(&self) -> Option<usize> {
         self.form.width()
     }
@@ -164,7 +164,7 @@ impl Number {
         self.mirror.is_some() || self.form.flipped
     }
 
-    /// Returns the number of decimal digits, if the values are written as so many.
+    /// Returns how many decimal digits there are, if the values are written as so many.
     pub(crate) fn digits(&self) -> Option<u8> {
         match (self.canonical, self.calendar) {
             (Canonical::Digits(width), None) => Some(width),
@@ -177,13 +177,12 @@ impl Number {
         self.form.reversed && self.digits().is_some()
     }
 
-    /// Returns whether keys come in ascending or descending order of the numbers.
+    /// Returns true if keys come in ascending or descending number order.
     pub(crate) fn is_ordered(&self) -> bool {
         !self.form.reversed && self.order_break().is_none()
     }
 
-    /// Returns the break in the order of keys, if the encoding puts negative numbers after all
-    /// others.
+    /// Returns the break in the key order, if the encoding puts negative numbers after all others.
     pub(crate) fn order_break(&self) -> Option<OrderBreak> {
         match self.form.shape {
             Shape::Foreign(mapping) => mapping.order_break(),
@@ -195,7 +194,7 @@ impl Number {
         self.form.shape
     }
 
-    /// Returns whether all digits are about equally likely. Those of a calendar or time are not,
+    /// Returns true if all digits are about equally likely. Calendar and time digits are not,
     /// unless the last digit comes first.
     pub(crate) fn is_evenly_written(&self) -> bool {
         !self.is_ordered() || self.domain.tick().is_none()
@@ -210,7 +209,7 @@ impl Number {
         Ok(())
     }
 
-    /// Appends the bytes of a value on the fast path; returns false if that is impossible.
+    /// Appends a value's bytes on the fast path; returns false if that is impossible.
     #[inline(always)]
     pub(crate) fn encode_quickly(&self, value: &Value, out: &mut Vec<u8>) -> bool {
         let (Some(quick), Some(number)) = (self.quick, self.domain.quick_number(value)) else {
@@ -232,7 +231,7 @@ impl Number {
         }
     }
 
-    /// Decodes the number at `at`; returns it and its end offset.
+    /// Decodes the number at `at`; returns it and the end offset.
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), KeyMismatch> {
         let bytes = self.form.cut(&key[at..]).map_err(|why| KeyMismatch::new(at, why))?;
         let number = match self.quick {
@@ -257,7 +256,7 @@ impl Number {
         })
     }
 
-    /// Rounds a number of the domain down to the number that keys hold. Numbers below the first
+    /// Rounds a number in the domain down to the number that keys hold. Numbers below the first
     /// step are rounded down to the minimum.
     pub(crate) fn floor(&self, number: i128) -> i128 {
         match self.step {
@@ -269,7 +268,7 @@ impl Number {
         }
     }
 
-    /// Appends the bytes of a number of the domain.
+    /// Appends the bytes for a number in the domain.
     pub(crate) fn put(&self, number: i128, out: &mut Vec<u8>) {
         match self.quick {
             Some(quick) => quick.put(number, out),
@@ -301,7 +300,7 @@ impl Number {
         }
     }
 
-    /// The number of different stored numbers from `low` to `high`.
+    /// How many different stored numbers there are from `low` to `high`.
     pub(crate) fn count(&self, low: i128, high: i128) -> u128 {
         let step = self.step.unwrap_or(1).unsigned_abs();
         self.floor(high).abs_diff(self.floor(low)).div_ceil(step).saturating_add(1)
@@ -335,7 +334,7 @@ fn not_a_value(bytes: &[u8], at: usize) -> KeyMismatch {
     KeyMismatch::new(at, format!("{} is not a value of the field", escape(bytes)))
 }
 
-/// The number of decimal digits of a number that is not negative.
+/// How many decimal digits a non-negative number has.
 pub(crate) fn digits_of(number: i128) -> u8 {
     number.checked_ilog10().map_or(1, |log| log as u8 + 1)
 }

@@ -5,14 +5,14 @@ use rowhouse_model::escape;
 
 use crate::error::KeyMismatch;
 
-/// The end of an open value.
+/// An open value's end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// At the end of the key.
+    /// At the key's end.
     Key,
     /// Where this literal first begins.
     Literal(Vec<u8>),
-    /// This many bytes before the end of the key.
+    /// This many bytes before the key's end.
     Before(usize),
 }
 
@@ -30,7 +30,7 @@ impl End {
         }
     }
 
-    /// Returns the bytes of the value at `at`.
+    /// Returns the value bytes at `at`.
     #[inline]
     pub(crate) fn cut<'k>(&self, key: &'k [u8], at: usize) -> Result<&'k [u8], KeyMismatch> {
         let rest = &key[at..];
@@ -48,7 +48,7 @@ impl End {
     }
 }
 
-/// Returns whether bytes followed by the literal end at their own end: the literal begins nowhere
+/// Returns true if bytes followed by the literal end at their own end: the literal begins nowhere
 /// before it, not even across it.
 pub(crate) fn ends_at_its_end(bytes: &[u8], literal: &[u8]) -> bool {
     if let [byte] = literal {
@@ -58,7 +58,7 @@ pub(crate) fn ends_at_its_end(bytes: &[u8], literal: &[u8]) -> bool {
         let rest = &bytes[at..];
         match rest.len() >= literal.len() {
             true => !rest.starts_with(literal),
-            // The literal would overlap the end of the bytes and itself.
+            // The literal would overlap the bytes' end and itself.
             false => {
                 let (head, tail) = literal.split_at(rest.len());
                 head != rest || !literal.starts_with(tail)

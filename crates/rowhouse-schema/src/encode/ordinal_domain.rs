@@ -1,5 +1,5 @@
-//! Ordinal domains map the values of numbers, times, floats, bools and enums to whole numbers in
-//! the same order, and back.
+//! Ordinal domains map numbers, times, floats, bools and enums to whole numbers in the same order,
+//! and back.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
@@ -12,26 +12,27 @@ use super::float;
 use super::labels::Labels;
 use super::{Calendar, Holds};
 
-/// The whole numbers of a field: their meaning, the minimum and the maximum.
+/// A field's whole numbers: their meaning, the minimum and the maximum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OrdinalDomain {
     kind: Kind,
     pub(crate) min: i128,
     pub(crate) max: i128,
-    /// The zone of the times, if the field names one.
+    /// The times' zone, if the field names one.
     zone: Option<FixedZone>,
-    /// How many nanoseconds the calendar of the numbers is ahead of UTC; 0 for counts of instants.
+    /// How many nanoseconds the calendar that the numbers count is ahead of UTC; 0 if they count
+    /// instants.
     ahead: i128,
     /// The same in ticks, for times stored as calendar digits.
     ticks_ahead: i128,
 }
 
-/// The form in which decoding returns the numbers of a domain.
+/// The form in which decoding returns a domain's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueForm {
     /// The declared value: for a time field, the time.
     Own,
-    /// The number: for a time field, the count of units.
+    /// The number: for a time field, the unit count.
     Number,
 }
 
@@ -39,11 +40,11 @@ pub(crate) enum ValueForm {
 enum Kind {
     Unsigned,
     Signed,
-    /// The order of floats with this many bytes.
+    /// Floats with this many bytes, in order.
     Float(u8),
     Bool,
     Label(Labels),
-    /// The numbers up to this one, and the maximum of the domain.
+    /// The numbers up to this one, and the domain's maximum.
     Stray(i128),
     Time(Tick),
     Day,
@@ -58,20 +59,20 @@ pub(crate) struct Tick {
 }
 
 impl Tick {
-    /// Returns the template unit of this length, if there is one.
+    /// Returns the template unit with this length, if there is one.
     fn unit(self) -> Option<TimeUnit> {
         let units = [TimeUnit::Seconds, TimeUnit::Millis, TimeUnit::Micros, TimeUnit::Nanos];
         units.into_iter().find(|unit| unit.nanos() == self.nanos)
     }
 
-    /// Converts nanoseconds to ticks, if they are a whole number of them.
+    /// Converts nanoseconds to ticks, if they make a whole number of ticks.
     #[inline]
     fn count(self, nanos: i128) -> Option<i128> {
         count_ticks(nanos, self.nanos)
     }
 }
 
-/// Converts nanoseconds to ticks of a length, if they are a whole number of them.
+/// Converts nanoseconds to ticks with a given length, if they make a whole number of ticks.
 #[inline]
 pub(crate) fn count_ticks(nanos: i128, tick: i128) -> Option<i128> {
     // 64-bit division by a constant is many times as fast as 128-bit division; it covers 1677 to
@@ -90,8 +91,8 @@ pub(crate) fn count_ticks(nanos: i128, tick: i128) -> Option<i128> {
 
 const DAY: Tick = Tick { nanos: 86_400_000_000_000, word: "days" };
 
-/// The numbers of a domain that equal a constant, from `low` to `high`. If there is none, `high` is
-/// the last number below the constant and `low` the first above it.
+/// A domain's numbers that equal a constant, from `low` to `high`. If there is none, `high` is the
+/// last number below the constant and `low` the first above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) low: i128,
@@ -108,12 +109,12 @@ impl Point {
     }
 }
 
-/// The first and the last day of the years 0000 to 9999, counted from 1970.
+/// The first and the last day of years 0000 to 9999, counted from 1970.
 const CALENDAR_DAYS: (i128, i128) = (-719_528, 2_932_896);
 
 impl OrdinalDomain {
     /// Returns the same domain in a zone. Counts since 1970 are the same in every zone; days and
-    /// calendar digits are those of the zone.
+    /// calendar digits follow the zone.
     pub(crate) fn in_zone(self, zone: FixedZone, is_calendar: bool) -> Self {
         let ahead = if is_calendar { zone.nanos() } else { 0 };
         let ticks_ahead = match self.kind {
@@ -123,7 +124,7 @@ impl OrdinalDomain {
         Self { zone: Some(zone), ahead, ticks_ahead, ..self }
     }
 
-    /// Returns the zone for times without one: that of the field, or else the given one.
+    /// Returns the zone for times without one: the field's zone, or else the given one.
     pub(crate) fn zone_or<'z>(&self, given: &'z TimeZone) -> Cow<'z, TimeZone> {
         match self.zone {
             Some(zone) => Cow::Owned(zone.time_zone()),
@@ -135,18 +136,18 @@ impl OrdinalDomain {
         Self { kind, min, max, zone: None, ahead: 0, ticks_ahead: 0 }
     }
 
-    /// Returns the domain of the whole numbers from `min` to `max`.
+    /// Returns the whole-number domain from `min` to `max`.
     pub(crate) fn integers(min: i128, max: i128) -> Self {
         Self::new_in_utc(Kind::Signed, min, max)
     }
 
-    /// Returns the domain of floats with `bytes` bytes.
+    /// Returns the domain for floats with `bytes` bytes.
     pub(crate) fn floats(bytes: u8) -> Self {
         let (min, max) = float::ends(bytes);
         Self::new_in_utc(Kind::Float(bytes), min, max)
     }
 
-    /// Returns the same domain, with NaNs at its ends.
+    /// Returns the same domain, with NaNs at both ends.
     pub(crate) fn floats_and_nans(bytes: u8) -> Self {
         let (min, max) = float::ends_with_nans(bytes);
         Self { min, max, ..Self::floats(bytes) }
@@ -161,22 +162,22 @@ impl OrdinalDomain {
         (self.min.max(least), self.max.min(greatest))
     }
 
-    /// Returns the domain of floats from positive zero on.
+    /// Returns the domain for floats from positive zero on.
     pub(crate) fn positive_floats(bytes: u8) -> Self {
         Self { min: float::zero(bytes), ..Self::floats(bytes) }
     }
 
-    /// Returns the domain of counts of a unit of time since 1970, from `min` to `max`.
+    /// Returns the domain that counts a time unit since 1970, from `min` to `max`.
     pub(crate) fn times(unit: TimeUnit, min: i128, max: i128) -> Self {
         Self::new_in_utc(Kind::of(unit), min, max)
     }
 
-    /// Returns the domain of the days since 1970 that four bytes can count.
+    /// Returns the domain that counts the days since 1970 in four bytes.
     pub(crate) fn days() -> Self {
         Self::new_in_utc(Kind::Day, i32::MIN.into(), i32::MAX.into())
     }
 
-    /// Returns the domain of the times of the years 0000 to 9999, in the precision of the digits.
+    /// Returns the domain for times in the years 0000 to 9999, in the digits' precision.
     pub(crate) fn calendar(calendar: Calendar) -> Self {
         let (kind, per_day) = match calendar {
             Calendar::Day => (Kind::Day, 1),
@@ -189,28 +190,28 @@ impl OrdinalDomain {
         Self::new_in_utc(kind, first * per_day, (last + 1) * per_day - 1)
     }
 
-    /// Returns the domain of IPv4 addresses.
+    /// Returns the domain for IPv4 addresses.
     pub(crate) fn ipv4() -> Self {
         Self::new_in_utc(Kind::Ipv4, 0, u32::MAX.into())
     }
 
-    /// Returns the domain of false and true.
+    /// Returns the domain for false and true.
     pub(crate) fn bools() -> Self {
         Self::new_in_utc(Kind::Bool, 0, 1)
     }
 
-    /// Returns the domain of the numbers from 0 to `max`.
+    /// Returns the domain for the numbers from 0 to `max`.
     pub(crate) fn up_to(max: i128) -> Self {
         Self::new_in_utc(Kind::Unsigned, 0, max)
     }
 
-    /// Returns the domain of the numbers from 0 to `last`, and of `stray`, which may be greater.
+    /// Returns the domain for the numbers from 0 to `last`, and for `stray`, which may be greater.
     pub(crate) fn up_to_and(last: u32, stray: i128) -> Self {
         let last = last.into();
         Self::new_in_utc(Kind::Stray(last), 0, stray.max(last))
     }
 
-    /// Returns the domain of the characters of an alphabet.
+    /// Returns the domain for an alphabet's characters.
     pub(crate) fn of_labels(labels: Labels) -> Self {
         Self::new_in_utc(Kind::Label(labels), 0, 255)
     }
@@ -224,18 +225,18 @@ impl OrdinalDomain {
         }
     }
 
-    /// Returns whether values are labels.
+    /// Returns true if values are labels.
     pub(crate) fn has_labels(&self) -> bool {
         matches!(self.kind, Kind::Label(_))
     }
 
-    /// Returns whether a number has a value.
+    /// Returns true if a number has a value.
     #[inline]
     pub(crate) fn contains(&self, number: i128) -> bool {
         self.min <= number && number <= self.max && self.is_known(number)
     }
 
-    /// Returns whether a number between the minimum and the maximum has a value: not all have in an
+    /// Returns true if a number between the minimum and the maximum has a value: not all have in an
     /// enum.
     pub(crate) fn is_known(&self, number: i128) -> bool {
         match &self.kind {
@@ -245,7 +246,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// Returns the value of a number of the domain.
+    /// Returns the value that a number in the domain has.
     #[inline]
     pub(crate) fn value(&self, number: i128) -> Value {
         match &self.kind {
@@ -260,8 +261,8 @@ impl OrdinalDomain {
         }
     }
 
-    /// Returns the value of a number of the domain in a form: its declared value, or the number
-    /// itself.
+    /// Returns the value that a number in the domain has in a form: the declared value, or the
+    /// number itself.
     #[inline]
     pub(crate) fn value_as(&self, number: i128, form: ValueForm) -> Value {
         match form {
@@ -270,7 +271,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// Returns the number of a value that is a whole number, if it is in the domain.
+    /// Returns the number for a value that is a whole number, if it is in the domain.
     #[inline(always)]
     pub(crate) fn whole_number(&self, value: &Value) -> Option<i128> {
         let number = match value {
@@ -281,7 +282,7 @@ impl OrdinalDomain {
         (self.min <= number && number <= self.max).then_some(number)
     }
 
-    /// Returns the number of a value of the field's own kind, if it is one and in the domain.
+    /// Returns the number for a value of the field's own kind, if it is one and in the domain.
     #[inline(always)]
     pub(crate) fn quick_number(&self, value: &Value) -> Option<i128> {
         let number = match (&self.kind, value) {
@@ -301,7 +302,7 @@ impl OrdinalDomain {
         (self.min <= number && number <= self.max).then_some(number)
     }
 
-    /// Returns the number of a value; an error if it is not in the domain.
+    /// Returns the number for a value; an error if it is not in the domain.
     pub(crate) fn number(&self, value: &Value) -> Result<i128, String> {
         if let Some(number) = self.quick_number(value) {
             return Ok(number);
@@ -330,11 +331,11 @@ impl OrdinalDomain {
                 None => format!("cannot hold the value exactly: value={value}"),
             });
         }
-        // A whole zero means the greater of a float's two zeros.
+        // A whole zero means the greater float zero.
         Ok(point.high)
     }
 
-    /// Returns the position of a value, which need not be in the domain.
+    /// Returns a value's position, which need not be in the domain.
     pub(crate) fn point(&self, value: &Value, zone: &TimeZone) -> Result<Point, String> {
         match (&self.kind, value) {
             (Kind::Float(bytes), Value::Float(float)) => float::point(float.get(), *bytes),
@@ -376,7 +377,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// Returns the position of an instant in a domain of times.
+    /// Returns an instant's position in a time domain.
     pub(crate) fn point_of(&self, time: Time) -> Point {
         let unit = self.tick().map_or(1, |tick| tick.nanos);
         let nanos = time.as_nanos() + self.ahead;
@@ -387,7 +388,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// Returns the instant of a value, if it is one.
+    /// Returns a value's instant, if it is one.
     fn time(&self, value: &Value, zone: &TimeZone) -> Result<Option<Time>, String> {
         match value {
             Value::Text(text) => {
@@ -402,7 +403,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// The alternatives for a Rust type: it has to be able to hold one of these.
+    /// The alternatives for a Rust type: it must be able to hold one alternative.
     pub(crate) fn needs(&self) -> Vec<Holds> {
         let numbers = Holds::Whole { min: self.min, max: self.max };
         match &self.kind {
@@ -410,7 +411,7 @@ impl OrdinalDomain {
             Kind::Float(bytes) => vec![Holds::Float { bytes: *bytes }],
             Kind::Bool => vec![Holds::Bool],
             Kind::Label(_) => vec![Holds::Text],
-            // Rust types have no count of minutes.
+            // Rust types cannot count minutes.
             Kind::Time(tick) if tick.unit().is_none() => vec![Holds::Time],
             Kind::Time(_) => vec![Holds::Time, numbers],
             Kind::Day => vec![Holds::Date],
@@ -418,7 +419,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// The unit of a plain number, if it counts time; the outer `None` if it is not a plain number.
+    /// A plain number's unit, if it counts time; the outer `None` if it is not a plain number.
     pub(crate) fn plain_unit(&self) -> Option<Option<TimeUnit>> {
         match &self.kind {
             Kind::Unsigned | Kind::Signed => Some(None),
@@ -432,7 +433,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// Returns whether values are whole numbers that do not count time.
+    /// Returns true if values are whole numbers that do not count time.
     pub(crate) fn is_integer(&self) -> bool {
         matches!(self.kind, Kind::Unsigned | Kind::Signed | Kind::Stray(_))
     }
@@ -471,7 +472,7 @@ impl OrdinalDomain {
             .hint(format!("write {iso}, or 0{word} for the count"))
     }
 
-    /// Names the values of the field, for messages.
+    /// Names the field's values, for messages.
     pub(crate) fn expected(&self) -> &'static str {
         match self.kind {
             Kind::Unsigned | Kind::Signed | Kind::Stray(_) => "a whole number",
@@ -516,7 +517,7 @@ impl Kind {
     }
 }
 
-/// Returns whether a bare word for a time is a count of its units; four digits are a year.
+/// Returns true if a bare word for a time is a unit count; four digits are a year.
 pub(crate) fn is_count(word: &str) -> bool {
     let digits = word.strip_prefix('-').unwrap_or(word);
     digits.bytes().all(|c| c.is_ascii_digit()) && (digits.len() != 4 || digits != word)

@@ -1,10 +1,10 @@
-//! The facts about rowhouse's own types: their words, and the values and layout of each. What a
+//! The facts about rowhouse's own types: the words, and each type's values and layout. What a
 //! template may say about a type, and how its values are stored, follow from these.
 
 use super::{Arrangement, Calendar, Content, FieldType, ForeignType, OrdinalDomain, Shape};
 use crate::time::TimeUnit;
 
-/// The words of the types, in the order in which messages list them. A word without a type has
+/// The types' words, in the order in which messages list them. A word without a type has
 /// parameters.
 static WORDS: &[(&str, Option<FieldType>)] = &[
     ("text", Some(FieldType::Text)),
@@ -60,15 +60,15 @@ const fn count_of(unit: TimeUnit) -> Option<FieldType> {
     Some(FieldType::Time { unit, bytes: 8 })
 }
 
-/// Where the values of a type are stored.
+/// Where a type's values are stored.
 pub(crate) enum Layout<'t> {
-    /// As the numbers of a domain, in a shape of constant width.
+    /// As a domain's numbers, in a shape with constant width.
     Number(OrdinalDomain, Shape),
     /// As the shortest decimal text.
     Shortest,
     /// As texts or bytes.
     Sequence(Content, Arrangement, Frame),
-    /// As groups, up to the end of the key.
+    /// As groups, up to the key's end.
     Repeat(&'t [FieldType]),
     /// As another system stores them.
     Foreign(&'t ForeignType),
@@ -77,7 +77,7 @@ pub(crate) enum Layout<'t> {
 /// What ends a text or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
-    /// The next element, or the end of the key.
+    /// The next element, or the key's end.
     Open,
     Terminated,
     /// The width; shorter values are padded with the byte, if there is one.
@@ -85,24 +85,24 @@ pub(crate) enum Frame {
 }
 
 impl FieldType {
-    /// The words of the types, in the order in which messages list them.
+    /// The types' words, in the order in which messages list them.
     pub(crate) fn words() -> impl Iterator<Item = &'static str> {
         WORDS.iter().map(|(word, _)| *word)
     }
 
-    /// Returns the type of a word that needs no parameters.
+    /// Returns the type for a word that needs no parameters.
     pub(crate) fn named(word: &str) -> Option<&'static Self> {
         let (_, named) = WORDS.iter().find(|(known, _)| *known == word)?;
         named.as_ref()
     }
 
-    /// The word of a type without parameters.
+    /// The word for a type without parameters.
     pub(super) fn word(&self) -> Option<&'static str> {
         let named = WORDS.iter().find(|(_, named)| named.as_ref() == Some(self));
         named.map(|(word, _)| *word)
     }
 
-    /// Returns where values of the type are stored.
+    /// Returns where the type's values are stored.
     pub(crate) fn layout(&self) -> Layout<'_> {
         let text = |frame| Layout::Sequence(Content::Text, Arrangement::AsGiven, frame);
         let sequence = |content, frame| Layout::Sequence(content, Arrangement::AsGiven, frame);
@@ -153,7 +153,7 @@ impl FieldType {
         }
     }
 
-    /// The domain, if values are numbers of one.
+    /// The domain, if values are numbers in one.
     pub(crate) fn domain(&self) -> Option<OrdinalDomain> {
         match self.layout() {
             Layout::Number(domain, _) => Some(domain),
@@ -163,7 +163,7 @@ impl FieldType {
         }
     }
 
-    /// Returns true if the bytes of values can be written as hex digits.
+    /// Returns true if value bytes can be written as hex digits.
     pub(crate) fn has_hex(&self) -> bool {
         match self.layout() {
             Layout::Number(_, shape) => matches!(shape, Shape::Binary { .. }),

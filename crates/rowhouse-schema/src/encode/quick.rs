@@ -4,7 +4,7 @@
 
 use super::form::Shape;
 
-/// The fast path of a number.
+/// A number's fast path.
 ///
 /// Keys hold the lower bytes of `((number ^ mask) + add) ^ sign`: a mirrored number `m - n` is `!n
 /// + m + 1`, and flipping the sign bit adds half the range.
@@ -13,7 +13,7 @@ pub(crate) struct FastNumber {
     bytes: usize,
     mask: u64,
     add: u64,
-    /// The sign bit of signed numbers, else 0.
+    /// The sign bit for signed numbers, else 0.
     sign: u64,
 }
 
@@ -24,7 +24,7 @@ impl FastNumber {
         Some(Self::big_endian(bytes, signed, mirror))
     }
 
-    /// Returns the fast path for numbers of 1 to 8 bytes.
+    /// Returns the fast path for numbers with 1 to 8 bytes.
     pub(crate) const fn big_endian(bytes: u8, signed: bool, mirror: Option<i128>) -> Self {
         let sign = if signed { 1 << (8 * bytes - 1) } else { 0 };
         let (mask, add) = match mirror {
@@ -51,7 +51,7 @@ impl FastNumber {
         }
     }
 
-    /// As [`FastNumber::put`], without branches on the number of bytes: faster if that is not a
+    /// As [`FastNumber::put`], without branches on the byte count: faster if that is not a
     /// constant.
     #[inline(always)]
     pub(crate) fn put_any(self, number: i128, out: &mut Vec<u8>) {

@@ -1,18 +1,18 @@
-//! `repeat(T T …)`: groups of fixed width, repeated up to the end of the key.
+//! `repeat(T T …)`: groups with fixed width, repeated up to the key's end.
 
 use super::Codec;
 use crate::error::KeyMismatch;
 use crate::value::Value;
 
-/// The codec of a `repeat`.
+/// The codec for a `repeat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Repeat {
-    /// The codecs of one group, each of fixed width.
+    /// One group's codecs, each with fixed width.
     pub(crate) group: Vec<Codec>,
 }
 
 impl Repeat {
-    /// The width of one group, in bytes.
+    /// How wide one group is, in bytes.
     pub(crate) fn group_width(&self) -> usize {
         self.group.iter().filter_map(Codec::width).sum()
     }

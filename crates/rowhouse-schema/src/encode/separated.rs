@@ -1,8 +1,8 @@
 //! `phoenix.varchar`, `phoenix.decimal`, `bigtable.*`: values followed by a separator, which is
-//! omitted at the end of the key.
+//! omitted at the key's end.
 //!
-//! The fields with separators at the end of a template, followed by nothing else, are its *tail*. A
-//! key ends after the last of them that has a value: only separators would follow.
+//! The fields with separators at a template's end, followed by nothing else, are the *tail*. A key
+//! ends after the last tail field that has a value: only separators would follow.
 //!
 //! ```text
 //! [a phoenix.varchar null first][b phoenix.varchar null first]
@@ -13,20 +13,20 @@ use rowhouse_model::escape;
 
 use crate::error::KeyMismatch;
 
-/// The codec of bytes with a separator.
+/// The codec for bytes with a separator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Separated {
     pub(crate) separation: Separation,
     pub(crate) desc: bool,
-    /// Whether only fields with separators follow.
+    /// True if only fields with separators follow.
     pub(crate) in_tail: bool,
 }
 
 /// The system that defines the separators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separation {
-    /// 00, and FF in descending order, which is not omitted at the end of the key. No value is
-    /// empty or holds a zero byte: an empty value is null.
+    /// 00, and FF in descending order, which is not omitted at the key's end. No value is empty or
+    /// holds a zero byte: an empty value is null.
     Phoenix,
     /// 00 01. Zero is stored as 00 FF, an empty value as 00 00.
     Bigtable,
@@ -50,7 +50,7 @@ impl Separated {
         }
     }
 
-    /// Appends a value that has been checked, and its separator.
+    /// Appends a value that has been checked, and the separator.
     pub(crate) fn put(self, value: &[u8], out: &mut Vec<u8>) {
         self.start(value, out);
         match self.separation {
@@ -74,8 +74,8 @@ impl Separated {
         }
     }
 
-    /// The number of bytes of a field in the tail that remain at the end of a key: all but the
-    /// separator, or none if it is null.
+    /// How many bytes remain for a tail field at a key's end: all but the separator, or none if it
+    /// is null.
     pub(crate) fn kept(self, field: &[u8]) -> usize {
         match (self.separation, field) {
             (Separation::Phoenix, [0]) | (Separation::Bigtable, [0, 0, ..]) => 0,
@@ -85,8 +85,8 @@ impl Separated {
         }
     }
 
-    /// Extends the bytes of an ascending value to a bound that is greater than the value, with or
-    /// without its separator, and not greater than any greater value.
+    /// Extends an ascending value's bytes to a bound that is greater than the value, with or
+    /// without the separator, and not greater than any greater value.
     pub(crate) fn behind(self, bytes: &mut Vec<u8>) {
         match (self.separation, bytes.is_empty()) {
             (Separation::Phoenix, _) => bytes.push(1),
@@ -95,13 +95,13 @@ impl Separated {
         }
     }
 
-    /// Returns the part of a constant before its first zero, if values cannot hold zeros.
+    /// Returns the constant up to the first zero, if values cannot hold zeros.
     pub(crate) fn cut(self, constant: &[u8]) -> Option<&[u8]> {
         let zero = constant.iter().position(|byte| *byte == 0)?;
         (self.separation == Separation::Phoenix).then(|| &constant[..zero])
     }
 
-    /// Decodes the value at `at`; returns it and the end offset of its separator.
+    /// Decodes the value at `at`; returns it and the separator's end offset.
     pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
         let rest = &key[at..];
         let read = match self.separation {
@@ -115,7 +115,7 @@ impl Separated {
         Ok((value, at + len))
     }
 
-    /// Returns the value at the beginning of `rest`, its length with the separator, and whether the
+    /// Returns the value with which `rest` begins, the length with the separator, and whether the
     /// separator is present.
     fn phoenix(self, rest: &[u8]) -> Result<(Vec<u8>, usize, bool), &'static str> {
         let flip = self.flip();

@@ -14,7 +14,7 @@ use crate::error::KeyMismatch;
 use crate::transform::{Modifiers, TextForm};
 use crate::value::{FieldValue, Value};
 
-/// The codec of a field of texts or bytes.
+/// The codec for a field with texts or bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sequence {
     pub(crate) content: Content,
@@ -22,7 +22,7 @@ pub(crate) struct Sequence {
     pub(crate) container: Container,
 }
 
-/// The container of a value, which determines where the value ends.
+/// A value's container, which determines where the value ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Container {
     Open(End),
@@ -30,13 +30,13 @@ pub(crate) enum Container {
     Fixed(Fixed),
     /// `ordered.blob_var`.
     SevenBits(SevenBits),
-    /// `ordered.numeric`: its own bytes determine where it ends.
+    /// `ordered.numeric`: the value's own bytes determine where it ends.
     Numeric(Numeric),
     Separated(Separated),
 }
 
 impl Sequence {
-    /// Creates the codec of texts or bytes; `end` is their end if the frame is open.
+    /// Creates the codec for texts or bytes; `end` is their end if the frame is open.
     pub(crate) fn new(
         (content, arrangement, frame): (Content, Arrangement, Frame),
         modifiers: &Modifiers,
@@ -56,7 +56,7 @@ impl Sequence {
         Self { content, arrangement, container }
     }
 
-    /// Returns whether keys hold the bytes of values unchanged.
+    /// Returns true if keys hold value bytes unchanged.
     pub(crate) fn is_as_given(&self) -> bool {
         let contained = match &self.container {
             Container::Open(_) => true,
@@ -69,7 +69,7 @@ impl Sequence {
         contained && self.arrangement.is_as_given()
     }
 
-    /// Creates the codec of texts or bytes in another system's encoding.
+    /// Creates the codec for texts or bytes in another system's encoding.
     pub(crate) fn foreign(content: Content, container: Container) -> Self {
         Self { content, arrangement: Arrangement::AsGiven, container }
     }

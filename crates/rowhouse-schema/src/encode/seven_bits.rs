@@ -1,12 +1,11 @@
 //! `ordered.blob_var`: seven bits in each byte, and a continuation bit.
 //!
 //! No encoded value is a prefix of another, but they are not in order, contrary to OrderedBytes'
-//! documentation: the continuation bit comes before the bits of the value, so `00ff` comes after
-//! `01`.
+//! documentation: the continuation bit comes before the value bits, so `00ff` comes after `01`.
 
 use crate::error::KeyMismatch;
 
-/// The codec of bytes stored seven bits in each byte.
+/// The codec for bytes stored seven bits in each byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SevenBits {
     pub(crate) desc: bool,
@@ -19,7 +18,7 @@ impl SevenBits {
     pub(crate) fn put(self, value: &[u8], out: &mut Vec<u8>) {
         let flip = self.flip();
         let count = (8 * value.len()).div_ceil(7).max(1);
-        // The seven bits of the nth group; bits after the end are zero.
+        // The nth group's seven bits; bits after the end are zero.
         let group = |nth: usize| {
             let (at, shift) = (nth * 7 / 8, nth * 7 % 8);
             let byte = |at: usize| u16::from(value.get(at).copied().unwrap_or(0));
@@ -32,7 +31,7 @@ impl SevenBits {
         }));
     }
 
-    /// Decodes the value at `at`; returns it and its end offset.
+    /// Decodes the value at `at`; returns it and the end offset.
     pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
         let flip = self.flip();
         let last = key[at..].iter().position(|byte| (byte ^ flip) & MORE == 0);

@@ -1,5 +1,5 @@
 //! `decimal`: a whole number as the shortest decimal text. Numbers with fractions, which other
-//! systems store, are values of type [`Decimal`](crate::Decimal).
+//! systems store, are values with type [`Decimal`](crate::Decimal).
 
 use super::form::{read_digits, write_digits};
 use super::open::End;
@@ -10,7 +10,7 @@ use crate::value::Value;
 /// The greatest number: 38 digits, as in `digits 38`.
 pub(crate) const MAX: i128 = 10_i128.pow(38) - 1;
 
-/// The codec of `decimal`.
+/// The codec for `decimal`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShortestDigits {
     pub(crate) domain: OrdinalDomain,
@@ -28,7 +28,7 @@ impl ShortestDigits {
         Ok(())
     }
 
-    /// Appends a number of the domain.
+    /// Appends a number in the domain.
     pub(crate) fn put(&self, number: i128, out: &mut Vec<u8>) {
         let start = out.len();
         put_canonical(number, out);
@@ -37,7 +37,7 @@ impl ShortestDigits {
         }
     }
 
-    /// Decodes the number at `at`; returns it and its end offset.
+    /// Decodes the number at `at`; returns it and the end offset.
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), KeyMismatch> {
         let stored = self.end.cut(key, at)?;
         let mut digits = stored.to_vec();

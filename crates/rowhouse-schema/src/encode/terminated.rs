@@ -1,4 +1,4 @@
-//! `string`, `blob` and similar types of other systems: bytes with escapes, followed by a
+//! `string`, `blob` and similar types in other systems: bytes with escapes, followed by a
 //! terminator that cannot be mistaken for an escape.
 //!
 //! A longer value is greater than the value that it extends, because no byte that can be in the
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::error::KeyMismatch;
 
-/// The codec of bytes with a terminator.
+/// The codec for bytes with a terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terminated {
     pub(crate) style: Style,
@@ -32,12 +32,12 @@ const ESCAPED: u8 = 0xFF;
 const END: u8 = 0x01;
 
 impl Terminated {
-    /// Returns the container of `string` and `blob`.
+    /// Returns the container for `string` and `blob`.
     pub(crate) fn pair(desc: bool) -> Self {
         Self { style: Style::Pair, desc }
     }
 
-    /// The ascending container of `string` and `blob`.
+    /// The ascending container for `string` and `blob`.
     pub(crate) const PLAIN: Self = Self { style: Style::Pair, desc: false };
 
     /// Checks that keys can hold a value.
@@ -51,12 +51,12 @@ impl Terminated {
         Ok(())
     }
 
-    /// Returns whether values may contain zero bytes.
+    /// Returns true if values may contain zero bytes.
     pub(crate) fn holds_zeros(self) -> bool {
         self.style != Style::Zero
     }
 
-    /// Returns whether no encoded value is a prefix of another. If false, no byte FF may follow a
+    /// Returns true if no encoded value is a prefix of another. If false, no byte FF may follow a
     /// value.
     pub(crate) fn is_prefix_free(self) -> bool {
         self.style != Style::BareZero
@@ -90,7 +90,7 @@ impl Terminated {
         }
     }
 
-    /// Decodes the value at `at`; returns it and its end offset.
+    /// Decodes the value at `at`; returns it and the end offset.
     #[inline]
     pub(crate) fn decode(
         self,
@@ -139,7 +139,7 @@ impl Terminated {
         ends.then(|| (&key[at..at + len], at + len + 2))
     }
 
-    /// Copies a run without zeros; returns whether the zero after it is the escape of an FF.
+    /// Copies a run without zeros; returns true if the zero after it is the escape for an FF.
     fn take(self, run: &[u8], at: usize, value: &mut Vec<u8>) -> Result<bool, KeyMismatch> {
         let flip = self.flip();
         value.extend(run.iter().map(|byte| byte ^ flip));
@@ -162,7 +162,7 @@ impl Terminated {
     }
 }
 
-/// Returns the position of the first zero byte, searching eight bytes at a time.
+/// Returns the first zero byte's position, searching eight bytes at a time.
 #[inline(always)]
 fn zero_in(bytes: &[u8]) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! The names of analysers, as declarations have them. `rowhouse-search` has the analysers.
+//! Analyser names, as declarations have them. `rowhouse-search` has the analysers.
 
 use std::fmt;
 
@@ -19,10 +19,10 @@ pub enum Analyser {
     Keyword,
     /// Runs of letters and digits, in lower case.
     Simple,
-    /// As `Simple`, without Lucene's 33 English stop words, each word reduced to its stem by
-    /// Snowball's English stemmer (Porter 2). A stop word keeps its position.
+    /// As `Simple`, without Lucene's 33 English stop words, each word reduced to the stem by
+    /// Snowball's English stemmer (Porter 2). A stop word retains its position.
     English,
-    /// Every Chinese character, and every word of two or more characters that jieba's dictionary
+    /// Every Chinese character, and every word with two or more characters that jieba's dictionary
     /// has, at the place where it begins; other runs as `Simple`.
     Chinese,
 }
@@ -32,11 +32,11 @@ impl Analyser {
     pub const ALL: [Analyser; 4] =
         [Analyser::Keyword, Analyser::Simple, Analyser::English, Analyser::Chinese];
 
-    /// Returns the analyser of that name.
+    /// Returns the analyser with that name.
     ///
     /// # Errors
     ///
-    /// `InvalidRequest` if there is none. The message names all of them.
+    /// `InvalidRequest` if there is none. The message names all analysers.
     pub fn parse(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|analyser| analyser.name() == name).ok_or_else(|| {
             let known = Self::ALL.map(Analyser::name).join(", ");
@@ -44,7 +44,7 @@ impl Analyser {
         })
     }
 
-    /// The name in declarations, and of the tokenizer in the schema of segments. It is part of the
+    /// The name in declarations, and the tokenizer's name in the segment schema. It belongs to the
     /// format: an analyser that gave other terms would need another name.
     pub fn name(self) -> &'static str {
         match self {

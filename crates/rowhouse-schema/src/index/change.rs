@@ -1,7 +1,7 @@
-//! Which cells of a row decide how a change of some of its columns changes its entries.
+//! Which row cells decide how a change to some columns changes the row's entries.
 //!
-//! A row can have as many entries as it has cells, if an index names fields of qualifiers. A write
-//! of one cell must not read them all.
+//! A row can have as many entries as it has cells, if an index names qualifier fields. Writing one
+//! cell must not read them all.
 
 use rowhouse_model::{Bytes, Columns};
 
@@ -11,30 +11,29 @@ use super::names::Source;
 use crate::columns::{Column, ColumnSchema};
 use crate::computed::Computed;
 
-/// What has to be read of a row, before and after a change, to find the entries that it changes.
+/// What has to be read from a row, before and after a change, to find the entries that it changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChangeReads {
     /// Nothing: no entry changes.
     Nothing,
-    /// These columns. The entries of their cells are the entries that may change.
+    /// These columns. Their cells' entries are the entries that may change.
     Columns(Columns),
-    /// These columns, and whether the row has any cell: a row without any of them can have an
+    /// These columns, and whether the row has any cell: a row without any such column can have an
     /// entry.
     ColumnsAndExistence(Columns),
     /// [`Index::columns`].
     Whole,
 }
 
-/// The columns of an index, by what their cells decide.
+/// An index's columns, by what their cells decide.
 pub(super) struct Parts {
-    /// Single columns, each of which decides all entries of a row; none if they have no cell to
-    /// name.
+    /// Single columns, each deciding all entries of a row; none if they have no cell to name.
     fixed: Vec<(Bytes, Bytes)>,
-    /// The family of the columns with a qualifier template, and the bytes with which their
+    /// The family for the columns with a qualifier template, and the bytes with which their
     /// qualifiers begin.
     templated: Option<(Bytes, Vec<u8>)>,
-    /// Every cell with a qualifier of the template has an entry of its own.
+    /// True if every cell with a template qualifier has a separate entry.
     is_by_cell: bool,
 }
 
@@ -100,12 +99,12 @@ impl Parts {
 }
 
 impl Index {
-    /// Returns what decides the entries that a row gains, loses or changes if only cells of these
-    /// columns, given by family and qualifier, change. A change of a whole family needs
+    /// Returns what decides the entries that a row gains, loses or changes if only cells in these
+    /// columns, given by family and qualifier, change. Changing a whole family needs
     /// [`Index::columns`].
     ///
-    /// The cells of one column with a qualifier template have entries of their own if the index
-    /// names all fields of the qualifiers, whole: then a change of one reads the others not.
+    /// The cells in one column with a qualifier template have separate entries if the index names
+    /// all qualifier fields, whole: then a change to one cell does not read the others.
     ///
     /// ```
     /// use rowhouse_schema::{ChangeReads, ColumnSchema, IndexSchema, KeySchema};
@@ -144,14 +143,14 @@ impl Index {
         }
     }
 
-    /// Returns true if each cell of a column with a qualifier template has an entry of its own,
-    /// which this cell and the columns with one qualifier decide.
+    /// Returns true if each cell in a column with a qualifier template has a separate entry, which
+    /// this cell and the columns with one qualifier decide.
     pub fn is_by_cell(&self) -> bool {
         self.declaration.parts.is_by_cell
     }
 
     /// Returns the columns with one qualifier that decide all entries of a row or are covered, and
-    /// these ones of a family.
+    /// these columns in a family.
     pub fn single_columns_and<'c>(
         &self,
         family: &'c [u8],
@@ -161,7 +160,8 @@ impl Index {
         self.declaration.parts.fixed_and(others)
     }
 
-    /// Returns the family of the column with a qualifier template whose fields the index names.
+    /// Returns the family that holds the column with a qualifier template whose fields the index
+    /// names.
     pub fn templated_family(&self) -> Option<&Bytes> {
         self.declaration.parts.templated.as_ref().map(|(family, _)| family)
     }

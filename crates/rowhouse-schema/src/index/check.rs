@@ -1,4 +1,4 @@
-//! Checks of all declarations of a table.
+//! Checks on all table declarations.
 
 use rowhouse_model::{ErrorKind, Result, TableDescriptor};
 
@@ -6,9 +6,9 @@ use super::{INDEXES_ATTRIBUTE, IndexSchema};
 use crate::columns::{COLUMNS_ATTRIBUTE, ColumnSchema};
 use crate::key::{KEY_ATTRIBUTE, KeySchema};
 
-/// Checks the declarations of a table: the template of its key, its columns and its indexes, and
-/// that they fit each other and the families. A template or columns in a newer language are left to
-/// those who know it; indexes are not, since the store keeps them.
+/// Checks a table's declarations: the key template, the columns and the indexes, and that they fit
+/// each other and the families. A template or columns in a newer language are left to those who
+/// know it; indexes are not, since the store maintains them.
 ///
 /// ```
 /// use rowhouse_model::{FamilyDescriptor, TableDescriptor, TableName};

@@ -14,8 +14,7 @@ use crate::key::KeySchema;
 /// The table attribute that tells one key from the next: it changes whenever a copy is promoted.
 pub const LAYOUT_ATTRIBUTE: &str = "rowhouse.layout";
 
-/// Returns the layout of a table, the value of [`LAYOUT_ATTRIBUTE`]; `None` before the first
-/// promotion.
+/// Returns a table's layout, the [`LAYOUT_ATTRIBUTE`] value; `None` before the first promotion.
 pub fn layout_of(table: &TableDescriptor) -> Option<&Bytes> {
     table.attributes.get(LAYOUT_ATTRIBUTE.as_bytes())
 }
@@ -23,14 +22,14 @@ pub fn layout_of(table: &TableDescriptor) -> Option<&Bytes> {
 /// The table attribute that declares the index which holds the key before the last promotion.
 pub const FORMER_KEY_ATTRIBUTE: &str = "rowhouse.former_key";
 
-/// Returns true if an index of a table holds the key that the table had before its last promotion:
+/// Returns true if a table's index holds the key that the table had before the last promotion:
 /// promoting it swaps back.
 pub fn is_former_key(table: &TableDescriptor, index: &Index) -> bool {
     let former = table.attributes.get(FORMER_KEY_ATTRIBUTE.as_bytes());
     former.is_some_and(|former| former[..] == *index.to_string().as_bytes())
 }
 
-/// The declarations of a table after one of its copies was promoted.
+/// A table's declarations after a copy was promoted.
 ///
 /// ```
 /// use rowhouse_schema::{IndexSchema, KeySchema};
@@ -49,7 +48,7 @@ pub fn is_former_key(table: &TableDescriptor, index: &Index) -> bool {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Promotion {
-    /// The key: the full form of the copy.
+    /// The key: the copy's full form.
     pub key: KeySchema,
     /// The indexes: the promoted one has the old key, the others are as they were declared.
     pub indexes: IndexSchema,
@@ -57,12 +56,11 @@ pub struct Promotion {
 
 impl IndexSchema {
     /// Returns the declarations after the copy with this name and the table have swapped their
-    /// keys. `columns` are those of the table.
+    /// keys. `columns` are the table's columns.
     ///
     /// # Errors
     /// `InvalidRequest` if there is no such index, if it does not cover `*`, if its full form
-    /// cannot be the key of a table, or if the old key cannot be declared as an index of the new
-    /// one.
+    /// cannot be a table's key, or if the old key cannot be declared as an index under the new one.
     pub fn promote(&self, name: &str, columns: Option<&ColumnSchema>) -> Result<Promotion> {
         let index = self.index(name)?;
         let Some(old) = index.declaration.key.as_ref().filter(|_| index.is_copy()) else {
@@ -90,7 +88,7 @@ impl IndexSchema {
 }
 
 impl Index {
-    /// Returns whether a copy cannot hold some keys that the table can: a text that holds what ends
+    /// Returns true if a copy cannot hold some keys that the table can: a text that holds what ends
     /// it there. Rows with such keys are refused.
     pub fn may_refuse_keys(&self) -> bool {
         let is_open =
@@ -98,7 +96,7 @@ impl Index {
         self.is_copy() && self.template().fields().iter().any(is_open)
     }
 
-    /// Returns the key that a row has in the copy; `None` if its key does not fit the table's
+    /// Returns the key that a row has in the copy; `None` if the key does not fit the table's
     /// template. [`Index::row_key`] leads back.
     ///
     /// ```

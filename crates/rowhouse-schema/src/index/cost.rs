@@ -5,18 +5,18 @@ use rowhouse_model::Columns;
 
 use super::IndexPlan;
 
-/// The most entries that a reader collects before it reads the first of their rows.
+/// The most entries that a reader collects before it reads the first row.
 pub const COLLECTED_ENTRIES_MAX: usize = 100_000;
 
 /// The cost of reading a row to which an entry leads.
 const CELLS_OF_ROW: f64 = 20.0;
-/// The cost of reading by an index at all: its read point, and a second scan.
+/// What reading by an index costs at all: the read point, and a second scan.
 const CELLS_OF_INDEX: f64 = 100.0;
 /// An index is read if the key costs more than this many times as much: estimates are rough, and a
 /// scan by the key costs no memory.
 const MARGIN: f64 = 2.0;
 
-/// The estimated cost of reading a query by an index.
+/// What reading a query by an index costs, estimated.
 ///
 /// ```
 /// use rowhouse_model::Columns;
@@ -39,31 +39,31 @@ const MARGIN: f64 = 2.0;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct IndexCost {
-    /// The cells of the index's table in the ranges of the plan.
+    /// The index table's cells in the plan's ranges.
     entry_cells: u64,
-    /// Cells of an entry.
+    /// Cells in an entry.
     cells_of_entry: u64,
-    /// Whether rows are read as their entries come; otherwise all entries are collected first.
+    /// True if rows are read as their entries come; otherwise all entries are collected first.
     streams: bool,
-    /// Whether entries that are certain are the answer without their rows.
+    /// True if entries that are certain are the answer without their rows.
     is_covered: bool,
 }
 
 /// How a query is read, and what it would cost by the key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheapestWay {
-    /// The position of the index; `None` for the key.
+    /// The index's position; `None` for the key.
     pub chosen: Option<usize>,
     /// The cost by the key, in cells.
     pub key_cells: f64,
 }
 
 impl IndexCost {
-    /// Returns the cost of a plan that reads so many cells of the index's table, for a query of
-    /// these columns. Entries are read in the order of the key, or else are sorted.
+    /// Returns the cost for a plan that reads so many cells from the index table, for a query on
+    /// these columns. Entries are read in key order, or else are sorted.
     pub fn new(plan: &IndexPlan, entry_cells: u64, requested: &Columns) -> Self {
         let streams = plan.is_in_key_order();
-        // Rows of a copy are not retained to be sorted.
+        // Rows from a copy are not retained to be sorted.
         let can_cover = streams || !plan.index().is_copy();
         Self {
             entry_cells,
@@ -73,17 +73,17 @@ impl IndexCost {
         }
     }
 
-    /// Returns the cost of the same plan with this number of entries.
+    /// Returns the cost for the same plan with this entry count.
     pub(crate) fn with_entries(self, entries: u64) -> Self {
         Self { entry_cells: entries.saturating_mul(self.cells_of_entry), ..self }
     }
 
-    /// Whether entries that are certain are the answer without their rows.
+    /// True if entries that are certain are the answer without their rows.
     pub fn is_covered(&self) -> bool {
         self.is_covered
     }
 
-    /// Whether reading ends with the limit of the query; otherwise all entries are read.
+    /// True if reading ends with the query's limit; otherwise all entries are read.
     pub(crate) fn streams(&self) -> bool {
         self.streams
     }
@@ -93,12 +93,12 @@ impl IndexCost {
         self.entry_cells.div_ceil(self.cells_of_entry)
     }
 
-    /// Returns whether there are few enough entries to be read in this way.
+    /// Returns true if there are few enough entries to be read in this way.
     pub fn is_possible(&self) -> bool {
         self.streams || self.entries() <= COLLECTED_ENTRIES_MAX as u64
     }
 
-    /// Returns the cost of up to `limit` rows, in cells.
+    /// Returns the cost for up to `limit` rows, in cells.
     pub fn cells(&self, limit: u64) -> f64 {
         let entries = self.entries();
         let rows = entries.min(limit) as f64;
@@ -109,14 +109,14 @@ impl IndexCost {
         CELLS_OF_INDEX + read + fetched
     }
 
-    /// Returns whether no index can be chosen over a key whose ranges hold so many cells: then
+    /// Returns true if no index can be chosen over a key whose ranges hold so many cells: then
     /// nothing has to be estimated.
     pub fn is_key_cheap(key_cells: u64) -> bool {
         CELLS_OF_INDEX * MARGIN >= key_cells as f64
     }
 
     /// Chooses how up to `limit` rows are read: by the key, whose ranges hold `key_cells` cells, or
-    /// by one of the indexes. `None` stands for an index that cannot serve the query.
+    /// by an index. `None` stands for an index that cannot serve the query.
     pub fn choose(key_cells: u64, limit: u64, indexes: &[Option<Self>]) -> CheapestWay {
         // No index has fewer entries than the query has rows.
         let rows = indexes.iter().flatten().map(Self::entries).min();

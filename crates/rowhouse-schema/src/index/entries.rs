@@ -1,4 +1,4 @@
-//! The entries of a row, and the row of an entry.
+//! A row's entries, and an entry's row.
 
 use std::borrow::Cow;
 
@@ -14,28 +14,27 @@ use crate::field::Field;
 use crate::key::KeyReader;
 use crate::value::{FieldValue, Value};
 
-/// An entry of an index: its key, and the covered cells of its row.
+/// An index entry: the key, and the row's covered cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The full form, encoded.
     pub key: Bytes,
-    /// The newest cell of each covered column, in the order of the declaration; `None` for a column
-    /// without a cell.
+    /// Each covered column's newest cell, in declaration order; `None` for a column without a cell.
     pub covered: Vec<Option<Covered>>,
 }
 
 /// A covered cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covered {
-    /// The timestamp of the cell in the row, in milliseconds.
+    /// The cell's timestamp in the row, in milliseconds.
     pub timestamp: i64,
-    /// Its value.
+    /// The value.
     pub value: Bytes,
 }
 
 impl Index {
-    /// Returns the entries of a row with these visible cells, in the order of their keys. The
-    /// newest cell of each column counts.
+    /// Returns the entries of a row with these visible cells, in key order. Each column's newest
+    /// cell counts.
     ///
     /// There is none for a row without cells, for one whose key does not fit the table's template,
     /// for one that does not meet the condition, and where a field is null that may not be. A
@@ -113,9 +112,8 @@ impl Index {
         Ok(keys.into_iter().map(|key| Entry { key, covered: covered.clone() }).collect())
     }
 
-    /// Returns the keys of the entries that a row with these visible cells has now or later, if
-    /// nobody writes it: cells of a family with a time to live, in milliseconds, end one after the
-    /// other.
+    /// Returns the entry keys that a row with these visible cells has now or later, if nobody
+    /// writes it: cells in a family with a time to live, in milliseconds, end one after the other.
     ///
     /// ```
     /// use rowhouse_model::{Cell, CellKind, Row, Timestamp};
@@ -163,7 +161,7 @@ impl Index {
         Ok(found)
     }
 
-    /// Returns whether the key of a row fits the table's template. A row that does not fit has no
+    /// Returns true if a row's key fits the table's template. A row that does not fit has no
     /// entries.
     pub fn fits(&self, row: &[u8]) -> bool {
         match &self.declaration.key {
@@ -172,10 +170,10 @@ impl Index {
         }
     }
 
-    /// Returns the key of the row to which an entry belongs.
+    /// Returns the row key to which an entry belongs.
     ///
     /// # Errors
-    /// Says where the entry does not fit the full form. Entries of [`Index::entries`] always fit.
+    /// Says where the entry does not fit the full form. Entries from [`Index::entries`] always fit.
     pub fn row_key(&self, entry: &[u8]) -> Result<Vec<u8>, KeyMismatch> {
         let index = &*self.declaration;
         let mut values = Vec::new();
@@ -198,8 +196,8 @@ impl Index {
         }
     }
 
-    /// Returns the error for a row that would be the second one with a unique value, which is
-    /// [`Index::unique_prefix`] of its entry.
+    /// Returns the error for a row that would be the second one with a unique value, which is the
+    /// entry's [`Index::unique_prefix`].
     pub fn taken(&self, value: &[u8], owner: &[u8], refused: &[u8]) -> Error {
         Error::invalid(format!(
             "the index {} is unique, and another row has the value: entry={}, row={}, refused \
@@ -211,8 +209,8 @@ impl Index {
         ))
     }
 
-    /// Returns the part of an entry that holds the declared fields, before those appended; `None`
-    /// if one of them is null, or if the entry does not fit. In a unique index, no two rows have
+    /// Returns the entry part that holds the declared fields, before the appended ones; `None` if a
+    /// declared field is null, or if the entry does not fit. In a unique index, no two rows have
     /// entries with the same part.
     ///
     /// ```
@@ -243,7 +241,7 @@ impl Index {
 }
 
 impl Declaration {
-    /// Returns the newest value of a column; null if it has none that fits.
+    /// Returns a column's newest value; null if it has none that fits.
     fn value(&self, column: usize, cells: &Row) -> Value {
         let Some(columns) = &self.columns else { return Value::Null };
         let column = &columns.columns()[column];
@@ -278,7 +276,7 @@ impl Declaration {
         Ok(())
     }
 
-    /// Adds an entry for each cell of a column with a qualifier template.
+    /// Adds an entry for each cell in a column with a qualifier template.
     fn push_each(
         &self,
         row: &[u8],
@@ -311,7 +309,7 @@ impl Declaration {
     }
 }
 
-/// The values of an entry: those of the key's fields, and the others by slot.
+/// An entry's values: the key fields' values, and the others by slot.
 pub(super) struct EntryValues<'k> {
     pub(super) key: &'k [Value],
     pub(super) own: Vec<Value>,
@@ -335,7 +333,7 @@ fn covered(column: &Column, cells: &Row) -> Option<Covered> {
     Some(Covered { timestamp: cell.timestamp().as_millis(), value: cell.value_bytes() })
 }
 
-/// Writes the beginning of a long row key.
+/// Writes a long row key's beginning.
 fn shortened(row: &[u8]) -> Cow<'static, str> {
     const SHOWN_MAX: usize = 64;
     match row.len() > SHOWN_MAX {

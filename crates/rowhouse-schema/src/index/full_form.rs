@@ -1,5 +1,5 @@
-//! The full form of an index template: each name gets its type, and the fields that determine the
-//! row's key are appended.
+//! An index template's full form: each name gets its type, and the fields that determine the row's
+//! key are appended.
 //!
 //! ```text
 //! key       [user text]_[at millis digits desc]
@@ -16,7 +16,7 @@ use crate::key::KeySchema;
 use crate::template::{Element, Naming};
 use crate::transform::{HashFunction, Modifiers};
 
-/// How an entry determines the key of its row.
+/// How an entry determines the row key.
 #[derive(Clone, Debug)]
 pub(super) enum KeySource {
     /// The slot that holds the key.
@@ -25,18 +25,18 @@ pub(super) enum KeySource {
     Fields(Box<[usize]>),
 }
 
-/// The template of the entries, and where its fields come from.
+/// The entry template, and where the fields come from.
 pub(super) struct FullForm {
     pub(super) template: KeySchema,
     pub(super) sources: Vec<Source>,
     pub(super) key_source: KeySource,
-    /// The numbers of declared fields and elements, which precede those appended.
+    /// How many fields and elements are declared; they precede the appended ones.
     pub(super) named: usize,
     pub(super) named_elements: usize,
 }
 
 impl FullForm {
-    /// Derives the full form of the template `text`, which begins at offset `at`.
+    /// Derives the full form for the template `text`, which begins at offset `at`.
     pub(super) fn new(text: &str, at: usize, base: Base<'_>) -> Result<Self, Fault> {
         let named = Named::read(text, at, base)?;
         if let Some(fields) = base.key.and_then(|key| named.missing(key)) {
@@ -61,15 +61,15 @@ impl FullForm {
         named.finish("[row blob]", [Source::Row], base)?.checked(&named, base)
     }
 
-    /// Returns the form of an index without entries.
+    /// Returns the form for an index without entries.
     pub(super) fn of_search() -> Result<Self, Fault> {
         let template = KeySchema::read_template("[row blob]", Naming::Index)?;
         let (sources, key_source) = (vec![Source::Row], KeySource::Row(0));
         Ok(Self { template, sources, key_source, named: 0, named_elements: 0 })
     }
 
-    /// Derives the full form of a copy, which has fields of the key alone. They may have types,
-    /// which differ from those of the key at most in how a text ends.
+    /// Derives the full form for a copy, which has key fields only. They may have types, which
+    /// differ from the key's types at most in how a text ends.
     pub(super) fn of_copy(text: &str, at: usize, base: Base<'_>) -> Result<Self, Fault> {
         let Some(key) = base.key else {
             let message = "`covers *` needs a table with a row-key template";
@@ -79,7 +79,7 @@ impl FullForm {
             Ok(template) => Self::typed(template, at, base)?,
             Err(_) => Self::new(text, at, base)?,
         };
-        // Only the end of a text may exclude values: a row with such a value is refused.
+        // Only a text's end may exclude values: a row with such a value is refused.
         let is_open = |slot: usize| {
             matches!(form.template.fields()[slot].field_type, FieldType::Text | FieldType::Domain)
         };
@@ -109,7 +109,7 @@ impl FullForm {
         }
     }
 
-    /// Returns the full form of a template with types.
+    /// Returns the full form for a template with types.
     fn typed(template: KeySchema, at: usize, base: Base<'_>) -> Result<Self, Fault> {
         let mut sources = Vec::new();
         for field in template.fields() {
@@ -141,7 +141,7 @@ impl FullForm {
         Ok(Self { template, sources, key_source: KeySource::Fields(slots), named, named_elements })
     }
 
-    /// Checks that every declared field can hold all values of its source.
+    /// Checks that every declared field can hold all values from the source.
     fn checked(self, named: &Named, base: Base<'_>) -> Result<Self, Fault> {
         let Some(slot) = self.holds_all(base, 0..) else { return Ok(self) };
         let field = &self.template.fields()[slot];
@@ -150,7 +150,7 @@ impl FullForm {
             .hint("a row with another value would have no entry"))
     }
 
-    /// Returns the first of these slots that cannot hold every value of its source.
+    /// Returns the first slot that cannot hold every value from the source.
     fn holds_all(&self, base: Base<'_>, slots: std::ops::RangeFrom<usize>) -> Option<usize> {
         let holds = |slot: &usize| {
             let source = base.field(&self.sources[*slot]);
@@ -160,18 +160,18 @@ impl FullForm {
     }
 }
 
-/// The declared part of a template, with types.
+/// A template's declared part, with types.
 struct Named {
     full: String,
-    /// For each part of `full`, its offset, the offset of its origin in the declaration, and
-    /// whether it is a copy.
+    /// For each part of `full`, the offset, the origin's offset in the declaration, and whether it
+    /// is a copy.
     origins: Vec<(usize, usize, bool)>,
-    /// The offset of the end of the declared template.
+    /// The offset where the declared template ends.
     end: usize,
     sources: Vec<Source>,
-    /// Whether each field holds only a part of its value.
+    /// Whether each field holds only part of the value.
     lossy: Vec<bool>,
-    /// The offset of each name.
+    /// Each name's offset.
     places: Vec<usize>,
 }
 
@@ -242,13 +242,13 @@ impl Named {
         self.full.push_str(part);
     }
 
-    /// Returns whether a declared field of such a source holds the whole value.
+    /// Returns true if a declared field with such a source holds the whole value.
     fn holds(&self, is: impl Fn(&Source) -> bool) -> bool {
         self.sources.iter().zip(&self.lossy).any(|(source, is_lossy)| is(source) && !is_lossy)
     }
 
-    /// Returns the stored fields of the key that the declared fields do not hold whole; `None` if
-    /// fields do not determine the key.
+    /// Returns the stored key fields that the declared fields do not hold whole; `None` if fields
+    /// do not determine the key.
     fn missing(&self, key: &KeySchema) -> Option<Vec<(usize, Field)>> {
         let determines = |field: &Field| {
             let is_open =
@@ -308,7 +308,7 @@ impl Named {
     }
 }
 
-/// Returns a field of the key as it is appended: with the modifiers that order it.
+/// Returns a key field as it is appended: with the modifiers that order it.
 fn appended(field: &Field) -> Field {
     let Modifiers { zone, desc, null, .. } = field.modifiers;
     let modifiers = Modifiers { zone, desc, null, ..Modifiers::default() };
@@ -326,7 +326,7 @@ fn bracket(text: &str, at: usize) -> Option<usize> {
     text.bytes().enumerate().skip(at).find(begins).map(|(at, _)| at)
 }
 
-/// Returns whether a field can hold every value that another can.
+/// Returns true if a field can hold every value that another can.
 pub(super) fn holds(source: &Body, field: &Body) -> bool {
     match (source, field) {
         (source, Body::Hashed(hashed)) => holds(source, &hashed.of),

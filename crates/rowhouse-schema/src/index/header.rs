@@ -1,4 +1,4 @@
-//! The value of an entry: until when it is certain, and the timestamps of its covered cells.
+//! An entry's value: until when it is certain, and the covered cells' timestamps.
 //!
 //! ```text
 //! form(1 byte, 1) certain_until(8 bytes, big-endian milliseconds) timestamp(8 bytes)*
@@ -6,7 +6,7 @@
 
 use rowhouse_model::{Error, Result};
 
-/// The header of an entry, stored in the cell `e:`.
+/// An entry's header, stored in the cell `e:`.
 ///
 /// ```
 /// use rowhouse_schema::EntryHeader;
@@ -22,17 +22,16 @@ pub struct EntryHeader {
     /// The last millisecond at which the row is certain to have this entry with these covered
     /// cells: -1 if it must be judged, `i64::MAX` if until it is replaced or expires.
     pub certain_until: i64,
-    /// The timestamp of each covered cell, in the order of the declaration; `None` for a column
-    /// without a cell.
+    /// Each covered cell's timestamp, in declaration order; `None` for a column without a cell.
     pub timestamps: Vec<Option<i64>>,
 }
 
 const FORM: u8 = 1;
-/// Stands for the timestamp of a column without a cell.
+/// Stands for the timestamp that a column without a cell has.
 const NO_CELL: i64 = -1;
 
 impl EntryHeader {
-    /// Returns whether the entry is certain at this time, in milliseconds.
+    /// Returns true if the entry is certain at this time, in milliseconds.
     pub fn is_certain_at(&self, millis: i64) -> bool {
         millis <= self.certain_until
     }

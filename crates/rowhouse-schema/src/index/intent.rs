@@ -1,4 +1,4 @@
-//! Indexes that clients keep: the table of intents, and the bytes of an intent.
+//! Indexes that clients maintain: the intent table, and an intent's bytes.
 //!
 //! ```text
 //! form(1 byte, 1) write number(8 bytes, big-endian) [len(2 bytes, big-endian) row key]*
@@ -6,14 +6,15 @@
 
 use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, TableName};
 
-/// The attribute of an index table that names who keeps its entries: `client`. Without it, the
-/// server keeps them.
+/// The attribute on an index table that names who maintains the entries: `client`. Without it, the
+/// server maintains them.
 pub const INDEX_KEEPER_ATTRIBUTE: &str = "rowhouse.index_keeper";
 
-/// The value of [`INDEX_KEEPER_ATTRIBUTE`] for entries that clients keep.
+/// The [`INDEX_KEEPER_ATTRIBUTE`] value for entries that clients maintain.
 pub const CLIENT_KEEPER: &str = "client";
 
-/// The name by which a server says that it keeps indexes itself: a coprocessor of its master.
+/// The name by which a server announces that it maintains indexes itself: a coprocessor on the
+/// server's master.
 pub const SERVER_KEEPER: &str = "rowhouse.indexes";
 
 /// The rows that a client is about to write, on a cluster where clients keep the indexes. Until it
@@ -30,30 +31,30 @@ pub const SERVER_KEEPER: &str = "rowhouse.indexes";
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intent {
-    /// Distinguishes the writes of one client.
+    /// Distinguishes one client's writes.
     pub write: u64,
-    /// The keys of the rows.
+    /// The row keys.
     pub rows: Vec<Bytes>,
 }
 
 const FORM: u8 = 1;
 
 impl Intent {
-    /// The family of intents in their table.
+    /// The intents' family in their table.
     pub const FAMILY: &str = "i";
-    /// The family of the progress of builds in the same table.
+    /// The family for build progress in the same table.
     pub const BUILD_FAMILY: &str = "b";
 
-    /// Returns the table of the intents of a base table: `mail.index-intents`. No index has this
+    /// Returns the table that holds a base table's intents: `mail.index-intents`. No index has this
     /// name.
     ///
     /// # Errors
-    /// `InvalidRequest` if the name is not one of a table.
+    /// `InvalidRequest` if the name is no table name.
     pub fn table_name(base: &TableName) -> Result<TableName> {
         TableName::new(base.namespace(), &format!("{}.index-intents", base.qualifier()))
     }
 
-    /// Returns the descriptor of that table.
+    /// Returns that table's descriptor.
     ///
     /// # Errors
     /// As [`Intent::table_name`].

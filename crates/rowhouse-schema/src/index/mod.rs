@@ -1,10 +1,10 @@
-//! Indexes: templates over the rows of a table, whose keys are kept in a table of their own.
+//! Indexes: templates over a table's rows, whose keys are stored in a separate table.
 //!
 //! [`parse`] parses declarations, [`names`] resolves the names in them, and [`full_form`] derives
-//! the template of the entries. [`entries`] turns a row into entries and an entry back into the key
-//! of its row, [`header`] is the value of an entry, [`copy`] is a table under another key, and
-//! [`plan`] reads an index for a query. [`search`] is a full-text index, [`parse_search`] parses
-//! its declaration, and [`search_plan`] plans a query by it.
+//! the entry template. [`entries`] turns a row into entries and an entry back into the row key,
+//! [`header`] is an entry's value, [`copy`] is a table under another key, and [`plan`] reads an
+//! index for a query. [`search`] is a full-text index, [`parse_search`] parses its declaration, and
+//! [`search_plan`] plans a query by it.
 
 mod analyser;
 mod change;
@@ -52,18 +52,17 @@ use change::Parts;
 use full_form::KeySource;
 use names::Source;
 
-/// The table attribute that holds the declarations of its indexes.
+/// The table attribute that holds the index declarations.
 pub const INDEXES_ATTRIBUTE: &str = "rowhouse.indexes";
 
-/// The declared indexes of a table. Cheap to clone.
+/// A table's declared indexes. Cheap to clone.
 ///
-/// A declaration is a name and a template of fields of the key and
-/// of declared columns; then `unique`, `covers` and columns, `where` and a query. Declarations are
-/// separated by `;` or written one a line. An index that `covers *` is a copy of the table under
-/// another key. `NAME search` and fields with their analysers declares a full-text index:
-/// [`Search`].
+/// A declaration is a name and a template with key fields and declared columns; then `unique`,
+/// `covers` and columns, `where` and a query. Declarations are separated by `;` or written one a
+/// line. An index that `covers *` is a table copy under another key. `NAME search` and fields with
+/// their analysers declares a full-text index: [`Search`].
 ///
-/// # Example: what are the keys of an index?
+/// # Example: what keys does an index have?
 ///
 /// ```
 /// use rowhouse_schema::{ColumnSchema, IndexSchema, KeySchema};
@@ -102,7 +101,7 @@ pub struct IndexSchema {
 
 struct Declared {
     indexes: Vec<Index>,
-    /// The canonical text of the declarations: equal declarations have equal texts.
+    /// The declarations' canonical text: equal declarations have equal texts.
     text: String,
 }
 
@@ -130,24 +129,24 @@ pub struct Index {
 struct Declaration {
     name: String,
     unique: bool,
-    /// Whether it covers `*`: the table under another key.
+    /// True if it covers `*`: the table under another key.
     copy: bool,
     /// The covered columns, each with one qualifier, and their names.
     covers: Vec<Column>,
     covered: Vec<String>,
     condition: Option<Predicate>,
-    /// The fields of a full-text index, which has no entries.
+    /// A full-text index's fields; such an index has no entries.
     search: Option<Search>,
     /// The same condition, bound to the key and the columns.
     rows: Option<RowConditions>,
     /// The template as declared.
     template: String,
-    /// The template of the entries.
+    /// The entry template.
     full: KeySchema,
-    /// Where each stored field of the full form comes from; the first `named` are declared.
+    /// Where each stored field in the full form comes from; the first `named` are declared.
     sources: Vec<Source>,
     named: usize,
-    /// The number of elements of the full form that are declared.
+    /// How many elements in the full form are declared.
     named_elements: usize,
     key: Option<KeySchema>,
     columns: Option<ColumnSchema>,
@@ -159,13 +158,13 @@ struct Declaration {
 }
 
 impl IndexSchema {
-    /// Parses the declarations of a table with this key and these columns; an empty text has none.
+    /// Parses the declarations for a table with this key and these columns; an empty text has none.
     ///
     /// # Errors
-    /// `InvalidRequest` that points at the mistake: a name that is neither a field of the key nor a
+    /// `InvalidRequest` that points at the mistake: a name that is neither a key field nor a
     /// declared column, a name used twice, a field that cannot stand where it is, a salt, a column
-    /// covered twice or with many qualifiers, `covers *` with other names than fields of the key,
-    /// an analyser of values that are no texts, and text that is not a declaration.
+    /// covered twice or with many qualifiers, `covers *` with names that are not key fields, an
+    /// analyser for values that are no texts, and text that is not a declaration.
     pub fn parse(
         text: &str,
         key: Option<&KeySchema>,
@@ -177,8 +176,8 @@ impl IndexSchema {
         Ok(Self { declared: Arc::new(Declared { indexes, text }) })
     }
 
-    /// Parses declarations in the form stored in a table descriptor: the version of the language, a
-    /// space, the text.
+    /// Parses declarations in the form stored in a table descriptor: the language version, a space,
+    /// the text.
     ///
     /// # Errors
     /// `Unsupported` for a newer language; otherwise as [`IndexSchema::parse`].
@@ -213,17 +212,17 @@ impl IndexSchema {
         &self.declared.indexes
     }
 
-    /// Returns whether cells of a family decide entries of any of the indexes.
+    /// Returns true if cells in a family decide entries of any index.
     pub fn are_decided_by(&self, family: &[u8]) -> bool {
         self.indexes().iter().any(|index| index.columns().selects_family(family))
     }
 
-    /// Returns whether any of the indexes is a copy of the table.
+    /// Returns true if any index is a table copy.
     pub fn have_copy(&self) -> bool {
         self.indexes().iter().any(Index::is_copy)
     }
 
-    /// Checks that the table has the families of all columns of the indexes.
+    /// Checks that the table has the families for all index columns.
     ///
     /// # Errors
     /// `InvalidRequest` that names the index and the family.
@@ -267,23 +266,22 @@ impl Index {
         &self.declaration.name
     }
 
-    /// Returns whether no two rows may have equal values of the declared fields.
+    /// Returns true if no two rows may have equal values in the declared fields.
     pub fn is_unique(&self) -> bool {
         self.declaration.unique
     }
 
-    /// Returns whether the index is a copy of the table under another key: it `covers *`.
+    /// Returns true if the index is a table copy under another key: it `covers *`.
     pub fn is_copy(&self) -> bool {
         self.declaration.copy
     }
 
-    /// The names of the covered columns, in the order of the declaration; none for a copy, which
-    /// has all.
+    /// The covered columns' names, in declaration order; none for a copy, which has all.
     pub fn covers(&self) -> &[String] {
         &self.declaration.covered
     }
 
-    /// The covered columns, in the order of the declaration.
+    /// The covered columns, in declaration order.
     pub fn covered_columns(&self) -> &[Column] {
         &self.declaration.covers
     }
@@ -293,25 +291,25 @@ impl Index {
         self.declaration.condition.as_ref()
     }
 
-    /// The fields of a full-text index; `None` for every other index.
+    /// A full-text index's fields; `None` for every other index.
     pub fn search(&self) -> Option<&Search> {
         self.declaration.search.as_ref()
     }
 
-    /// The full form: the template of the entries, whose last fields determine the row's key. A
-    /// full-text index has no entries, and returns `[row blob]`.
+    /// The full form: the entry template, whose last fields determine the row's key. A full-text
+    /// index has no entries, and returns `[row blob]`.
     pub fn template(&self) -> &KeySchema {
         &self.declaration.full
     }
 
-    /// The template as declared, without types and without the appended fields. Of a full-text
-    /// index, the word `search` and its fields.
+    /// The template as declared, without types and without the appended fields. For a full-text
+    /// index, the word `search` and the fields.
     pub fn declared_template(&self) -> &str {
         &self.declaration.template
     }
 
-    /// The cells of a row that decide its entries or are covered. Of a column with a qualifier
-    /// template, the whole family. All columns if a row without any of them can have an entry,
+    /// The cells that decide a row's entries or are covered. For a column with a qualifier
+    /// template, the whole family. All columns if a row without any such cell can have an entry,
     /// because then any cell decides that the row exists.
     pub fn columns(&self) -> &Columns {
         &self.declaration.reads
@@ -361,8 +359,8 @@ impl fmt::Debug for IndexSchema {
 }
 
 impl PartialEq for Index {
-    /// Compares all that decides entries: the declaration, the key, and the declarations of the
-    /// columns that the index uses. Equal indexes have equal entries.
+    /// Compares everything that decides entries: the declaration, the key, and the declarations for
+    /// the columns that the index uses. Equal indexes have equal entries.
     fn eq(&self, other: &Self) -> bool {
         let (one, other) = (&self.declaration, &other.declaration);
         one.text == other.text

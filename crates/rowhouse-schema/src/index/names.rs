@@ -1,4 +1,4 @@
-//! The names in an index template: fields of the key, columns, and fields of qualifiers.
+//! The names in an index template: key fields, columns, and qualifier fields.
 
 use crate::columns::{Column, ColumnSchema};
 use crate::encode::FieldType;
@@ -8,27 +8,27 @@ use crate::key::KeySchema;
 use crate::spelling::closest;
 use crate::time::FixedZone;
 
-/// Where the value of a field of an entry comes from.
+/// Where the value in an entry's field comes from.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     /// The whole row key.
     Row,
-    /// A stored field of the key.
+    /// A stored key field.
     Key(usize),
-    /// The newest cell of a column with one qualifier, by the position of the column.
+    /// The newest cell in a column with one qualifier, by column position.
     Column(usize),
-    /// A field of the qualifier of each cell of a column with a template.
+    /// A qualifier field, for each cell in a column with a template.
     Qualifier { column: usize, slot: usize },
 }
 
-/// The key and the columns of the table.
+/// The table's key and columns.
 #[derive(Clone, Copy)]
 pub(super) struct Base<'b> {
     pub(super) key: Option<&'b KeySchema>,
     pub(super) columns: Option<&'b ColumnSchema>,
 }
 
-/// The name of the whole key.
+/// The whole key's name.
 pub(super) const ROW: &str = "row";
 
 /// The type that a name gets.
@@ -44,7 +44,7 @@ impl<'f> From<&'f Field> for Kind<'f> {
 }
 
 impl Kind<'_> {
-    /// Returns the type, and the zone of the source unless these modifiers name one.
+    /// Returns the type, and the source's zone unless these modifiers name one.
     pub(super) fn with_zone(&self, modifiers: &str) -> String {
         let kind = in_index(self.field_type);
         match self.zone {
@@ -55,7 +55,7 @@ impl Kind<'_> {
 }
 
 impl<'b> Base<'b> {
-    /// Returns the source of a name, and its type.
+    /// Returns a name's source, and the type.
     pub(super) fn resolve(&self, name: &str, at: usize) -> Result<(Source, Kind<'b>), Fault> {
         let columns = self.columns.map_or(&[][..], ColumnSchema::columns);
         if let Some((column, field)) = name.split_once('.') {
@@ -124,7 +124,7 @@ impl<'b> Base<'b> {
         Ok((Source::Qualifier { column, slot }, of.into()))
     }
 
-    /// The error for a name that is neither a field of the key nor a column.
+    /// The error for a name that is neither a key field nor a column.
     fn unknown(&self, name: &str, at: usize) -> Fault {
         if name == ROW {
             return Fault::new(at, "`row` is the whole key of a table without a key template")
@@ -169,7 +169,7 @@ impl<'b> Base<'b> {
     }
 }
 
-/// The type that values of a type have in an index: texts have an end there.
+/// The type that a type's values have in an index: texts have an end there.
 pub(super) fn in_index(field_type: &FieldType) -> FieldType {
     match field_type {
         FieldType::Text | FieldType::Domain => FieldType::String,

@@ -1,4 +1,4 @@
-//! The parser of index declarations.
+//! The parser for index declarations.
 //!
 //! ```text
 //! declaration = name template ["unique"] ["covers" covered] ["where" query]
@@ -44,7 +44,7 @@ pub(super) fn parse(
     Ok(indexes)
 }
 
-/// Splits a text at line ends and `;` outside of quotes; returns the offsets of each declaration.
+/// Splits a text at line ends and `;` outside quotes; returns each declaration's offsets.
 fn declarations(text: &str) -> Result<Vec<(usize, usize)>, Fault> {
     let mut quote = None;
     let mut start = 0;
@@ -74,7 +74,7 @@ struct Written<'t> {
     template: String,
     full: FullForm,
     unique: bool,
-    /// Whether it covers `*`.
+    /// True if it covers `*`.
     copy: bool,
     covers: Vec<Column>,
     condition: Option<Predicate>,
@@ -182,7 +182,7 @@ pub(super) fn canonical(template: &str) -> String {
     template.replace(';', "\\x3B").replace('\'', "\\x27")
 }
 
-/// Checks that entries of equal declared fields, and no others, begin with the same bytes.
+/// Checks that entries with equal declared fields, and no others, begin with the same bytes.
 fn check_unique(full: &FullForm, at: usize) -> Result<(), Fault> {
     let fields = &full.template.fields()[..full.named];
     let has_end = |field: &Field| {
@@ -204,7 +204,7 @@ fn check_unique(full: &FullForm, at: usize) -> Result<(), Fault> {
     }
 }
 
-/// Returns the columns of a row that decide its entries or are covered.
+/// Returns the columns that decide a row's entries or are covered.
 fn reads(
     full: &FullForm,
     rows: Option<&RowConditions>,
@@ -232,7 +232,7 @@ fn reads(
     select(&all)
 }
 
-/// Returns the cells of these columns. Of a column with a qualifier template, the whole family.
+/// Returns the cells in these columns. For a column with a qualifier template, the whole family.
 pub(super) fn select(all: &[&Column]) -> Columns {
     let mut reads = Columns::all();
     for column in all {
@@ -264,7 +264,7 @@ impl<'t> DeclarationLexer<'t> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// Returns the next word and its offset; an empty one at the end.
+    /// Returns the next word and the offset; an empty one at the end.
     fn word(&mut self) -> (usize, &'t str) {
         self.skip_space();
         let (at, rest) = (self.at, self.rest());
@@ -273,7 +273,7 @@ impl<'t> DeclarationLexer<'t> {
         (at, word)
     }
 
-    /// Returns the next word of a list and its offset; an empty one before a comma and at the end.
+    /// Returns a list's next word and the offset; an empty one before a comma and at the end.
     pub(super) fn item(&mut self) -> (usize, &'t str) {
         self.skip_space();
         let (at, rest) = (self.at, self.rest());
@@ -291,7 +291,7 @@ impl<'t> DeclarationLexer<'t> {
         is_comma
     }
 
-    /// The offset of the end of the declaration.
+    /// The offset where the declaration ends.
     pub(super) fn end_offset(&self) -> usize {
         self.end
     }
@@ -331,7 +331,7 @@ impl<'t> DeclarationLexer<'t> {
         }
     }
 
-    /// Returns the template and its offset: up to the first white space outside of brackets.
+    /// Returns the template and the offset: up to the first white space outside brackets.
     fn template(&mut self) -> Result<(usize, &'t str), Fault> {
         self.skip_space();
         let (at, rest) = (self.at, self.rest());
@@ -375,7 +375,7 @@ impl<'t> DeclarationLexer<'t> {
         }
     }
 
-    /// Parses the query up to the end of the declaration.
+    /// Parses the query up to the declaration's end.
     fn condition(&mut self) -> Result<Predicate, Fault> {
         self.skip_space();
         let part = self.at..self.end;

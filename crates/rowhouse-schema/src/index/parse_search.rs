@@ -1,4 +1,4 @@
-//! The parser of declarations of full-text indexes, after the word `search`.
+//! The parser for full-text index declarations, after the word `search`.
 //!
 //! ```text
 //! declaration = name "search" field *( "," field )
@@ -24,7 +24,7 @@ use crate::template::Naming;
 const OF_OTHERS: &[&str] = &["unique", "covers", "where"];
 const EXAMPLE: &str = "for example text search body english, size";
 
-/// Parses the fields up to the end of the declaration.
+/// Parses the fields up to the declaration's end.
 pub(super) fn read_search(
     words: &mut DeclarationLexer<'_>,
     base: Base<'_>,
@@ -72,7 +72,7 @@ fn read_field(
     Ok(SearchField::new(name.to_owned(), analysers, order, source))
 }
 
-/// Returns the analysers up to the next comma, and the offset of the first.
+/// Returns the analysers up to the next comma, and the first one's offset.
 fn read_analysers(
     words: &mut DeclarationLexer<'_>,
     base: Base<'_>,
@@ -109,7 +109,7 @@ fn no_analyser(word: &str, at: usize, base: Base<'_>) -> Fault {
     }
 }
 
-/// Returns the column, or the field of qualifiers, that a name stands for.
+/// Returns the column, or the qualifier field, that a name stands for.
 fn source<'b>(name: &str, at: usize, base: Base<'b>) -> Result<(Source, Kind<'b>), Fault> {
     let is_of_key = |key: &KeySchema| match key.field(name) {
         Some(field) => !field.codec.is_lossy(),
@@ -132,13 +132,13 @@ fn of_key(part: &str, name: &str, at: usize) -> Fault {
     Fault::new(at, format!("`{name}` is {part}")).hint("conditions on the key need no declaration")
 }
 
-/// Returns whether values are texts or bytes, which have words.
+/// Returns true if values are texts or bytes, which have words.
 fn is_text(field: &Field) -> bool {
     let is_text = |needs: &Holds| matches!(needs, Holds::Text | Holds::Bytes);
     !field.is_hashed() && field.needs().iter().any(is_text)
 }
 
-/// Returns the template of a value field.
+/// Returns a value field's template.
 fn order(field: &Field, name: &str, kind: &Kind<'_>, at: usize) -> Result<KeySchema, Fault> {
     let text = format!("[{name}{}]", kind.with_zone(""));
     let order = KeySchema::read_template(&text, Naming::Index).map_err(|mut fault| {

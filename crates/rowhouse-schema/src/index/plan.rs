@@ -1,4 +1,4 @@
-//! Queries by an index: the ranges of entries that lead to every row of the answer.
+//! Queries by an index: the entry ranges that lead to every answer row.
 //!
 //! An index serves a query only if every row that the query can return has an entry. The entries
 //! may lead to other rows too: conditions that they do not decide remain for the row.
@@ -18,11 +18,11 @@ use crate::plan::{Condition, Direction, Plan, Predicate, RowConditions, RowSeque
 use crate::template::Element;
 use crate::time::TimeZone;
 
-/// A plan of a query by an index.
+/// The plan for a query by an index.
 ///
 /// # Example: how is a query answered by an index?
 ///
-/// Read the entries in the ranges, find the row of each, and judge it:
+/// Read the entries in the ranges, find each entry's row, and judge it:
 ///
 /// ```
 /// use rowhouse_model::{Cell, CellKind, Columns, Row, Timestamp};
@@ -60,7 +60,7 @@ use crate::time::TimeZone;
 pub struct IndexPlan {
     index: Index,
     plan: Plan,
-    /// The plan of the query by the key, which judges rows.
+    /// The plan for the query by the key, which judges rows.
     rows: Plan,
     /// The conditions that entries do not decide.
     undecided: Predicate,
@@ -75,7 +75,7 @@ pub struct WhyNot {
 
 impl Index {
     /// Plans a query by this index, for the columns `wanted` of each row. `key` and `columns` are
-    /// those of the table, which may declare no columns.
+    /// the table's key and columns; a table may declare no columns.
     ///
     /// # Errors
     /// Says why the index cannot serve the query: a row that the query returns could be without an
@@ -120,34 +120,33 @@ impl IndexPlan {
         &self.index
     }
 
-    /// The plan of the entries, by the full form.
+    /// The entry plan, by the full form.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The plan of the query by the key. It judges rows: see [`IndexPlan::matches_row`].
+    /// The plan for the query by the key. It judges rows: see [`IndexPlan::matches_row`].
     pub fn row_plan(&self) -> &Plan {
         &self.rows
     }
 
-    /// Returns whether the entries, read in the order of the plan, come in the order of the keys of
-    /// their rows. Conservative.
+    /// Returns true if the entries, read in the plan's order, come in row key order. Conservative.
     pub fn is_in_key_order(&self) -> bool {
         self.in_key_order
     }
 
-    /// Returns whether entries decide all conditions, so that an entry that is certain needs no
-    /// look at its row.
+    /// Returns true if entries decide all conditions, so that an entry that is certain needs no
+    /// look at the row.
     pub fn is_decided(&self) -> bool {
         self.undecided.is_empty()
     }
 
-    /// Returns whether an entry that is certain answers the query for these columns without its
-    /// row: it decides all conditions, and the index covers the columns. A row of a copy answers
-    /// the query whatever the conditions, except on fields of qualifiers.
+    /// Returns true if an entry that is certain answers the query for these columns without the
+    /// row: the entry decides all conditions, and the index covers the columns. A copy's row
+    /// answers the query under any conditions, except on qualifier fields.
     pub fn is_covered(&self, wanted: &Columns) -> bool {
         if self.index.is_copy() {
-            // Fields of qualifiers have reads of their own.
+            // Qualifier fields have separate reads.
             return self.rows.qualifiers().is_empty();
         }
         let covers = &self.index.declaration.covers;
@@ -163,14 +162,14 @@ impl IndexPlan {
         self.is_decided() && !wanted.is_all() && wanted.families().all(is_covered)
     }
 
-    /// Returns whether an entry is in the ranges and passes the residual.
+    /// Returns true if an entry is in the ranges and passes the residual.
     pub fn holds(&self, entry: &[u8]) -> bool {
         RowRange::one_contains(self.plan.ranges(), entry)
             && self.index.template().decode(entry).is_ok_and(|values| self.plan.matches(&values))
     }
 
-    /// Returns, of all entries of a row, the first that the plan reads in this direction. Only this
-    /// one returns the row, so that a row with several entries is returned once.
+    /// Returns, from all entries that a row has, the first that the plan reads in this direction.
+    /// Only this one returns the row, so that a row with several entries is returned once.
     pub fn first_matching<'e>(
         &self,
         entries: &'e [Entry],
@@ -183,7 +182,7 @@ impl IndexPlan {
         }
     }
 
-    /// Returns whether a row with these cells matches the query.
+    /// Returns true if a row with these cells matches the query.
     ///
     /// # Errors
     /// As [`ColumnFilter::matches`](crate::ColumnFilter::matches).
@@ -229,7 +228,7 @@ impl Declaration {
         Ok(())
     }
 
-    /// The stored slots of the full form with this name that a query can ask for.
+    /// The stored slots in the full form with this name that a query can ask for.
     fn slots<'d>(&'d self, name: &'d str) -> impl DoubleEndedIterator<Item = usize> + 'd {
         let fields = self.full.fields();
         let is_asked = move |slot: &usize| {
@@ -238,7 +237,7 @@ impl Declaration {
         (0..fields.len()).filter(is_asked)
     }
 
-    /// Returns whether a condition narrows the ranges of entries without losing one.
+    /// Returns true if a condition narrows the entry ranges without losing an entry.
     fn narrows(&self, condition: &Condition) -> bool {
         let Some(slot) = self.slots(&condition.field).next_back() else { return false };
         let is_column = matches!(self.sources[slot], Source::Column(_));
@@ -249,29 +248,28 @@ impl Declaration {
             }
             // A domain stands as a string.
             Test::Under(_) => false,
-            // A cell whose value does not fit its type is there, and null to the index.
+            // A cell whose value does not fit the type is there, and null to the index.
             Test::IsNotNull => !is_column,
             Test::IsNull => self.full.codec(slot).is_nullable(),
             _ => true,
         }
     }
 
-    /// Returns whether entries that pass a condition belong to rows that pass it.
+    /// Returns true if entries that pass a condition belong to rows that pass it.
     fn decides(&self, key: &KeySchema, condition: &Condition) -> bool {
         let name = &condition.field;
         let Some(slot) = self.slots(name).next_back() else { return false };
         let leaves_open = match self.sources[slot] {
-            // A cell that does not fit is null to the index. The key and a column of the same name
-            // decide together.
+            // A cell that does not fit is null to the index. The key and a column with the same
+            // name decide together.
             Source::Column(_) => condition.test.is_of_presence() || key.field(name).is_some(),
             Source::Row | Source::Key(_) | Source::Qualifier { .. } => false,
         };
         self.narrows(condition) && !self.full.codec(slot).is_lossy() && !leaves_open
     }
 
-    /// Returns whether entries with these conditions come in the order of the keys of their rows:
-    /// apart from fields with a single value, the entry and the key have the same fields in the
-    /// same order.
+    /// Returns true if entries with these conditions come in row key order: apart from fields with
+    /// a single value, the entry and the key have the same fields in the same order.
     fn is_in_key_order(&self, key: &KeySchema, entries: &RowConditions) -> bool {
         let is_fixed = |at: usize| {
             let is_single = |slot: &usize| entries.is_single(*slot);
@@ -312,7 +310,7 @@ impl Declaration {
     }
 }
 
-/// Returns why rows without a value of a field, which have no entry, can be in the answer.
+/// Returns why rows without a value in a field, which have no entry, can be in the answer.
 fn no_value(field: &Field, predicate: &Predicate) -> String {
     let name = field.name();
     let is_presence = |condition: &Condition| {
@@ -334,8 +332,9 @@ fn no_value(field: &Field, predicate: &Predicate) -> String {
     )
 }
 
-/// Checks that a query returns only rows with a cell of this column, which has a qualifier
-/// template: its conditions on qualifiers select cells of the column, and no other cell is wanted.
+/// Checks that a query returns only rows with a cell in this column, which has a qualifier
+/// template: the query's conditions on qualifiers select the column's cells, and no other cell is
+/// requested.
 fn check_cells(
     column: &Column,
     columns: &ColumnSchema,
@@ -373,7 +372,7 @@ fn check_cells(
 }
 
 impl fmt::Display for IndexPlan {
-    /// Explains the plan: the index, the plan of the entries, and how rows are judged.
+    /// Explains the plan: the index, the entry plan, and how rows are judged.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "index: {} {}", self.index.name(), self.index.template())?;
         write!(f, "{}", self.plan)?;

@@ -1,4 +1,4 @@
-//! A full-text index: its fields, and the values of a row that its documents hold.
+//! A full-text index: the fields, and the row values that the documents hold.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::columns::{Column, ColumnSchema};
 use crate::key::KeySchema;
 use crate::value::Value;
 
-/// The fields of a full-text index. Cheap to clone.
+/// A full-text index's fields. Cheap to clone.
 ///
-/// A field with analysers is a *text*: it is searched by its words. One without is a *value*: it
-/// narrows a search, by the bytes that order its values.
+/// A field with analysers is a *text*: searches match the words. One without is a *value*: it
+/// narrows a search, by the bytes that order the values.
 ///
 /// ```
 /// use rowhouse_model::{Cell, CellKind, Row, Timestamp};
@@ -52,17 +52,17 @@ pub struct Search {
 struct Declared {
     fields: Vec<SearchField>,
     columns: ColumnSchema,
-    /// The positions of the columns whose qualifiers have fields in the index.
+    /// Positions: the columns whose qualifiers have fields in the index.
     templated: Vec<usize>,
 }
 
-/// A field of a full-text index.
+/// A field in a full-text index.
 #[derive(Clone, Debug)]
 pub struct SearchField {
     name: String,
     analysers: Vec<Analyser>,
     order: Option<KeySchema>,
-    /// A column, or a field of qualifiers.
+    /// A column, or a qualifier field.
     source: Source,
 }
 
@@ -79,30 +79,30 @@ impl Search {
         Self { declared: Arc::new(Declared { fields, columns, templated }) }
     }
 
-    /// The fields, in the order of the declaration.
+    /// The fields, in declaration order.
     pub fn fields(&self) -> &[SearchField] {
         &self.declared.fields
     }
 
-    /// Returns the field with this name, and its position.
+    /// Returns the field with this name, and the position.
     pub fn field(&self, name: &str) -> Option<(usize, &SearchField)> {
         self.fields().iter().enumerate().find(|(_, field)| field.name == name)
     }
 
-    /// Returns whether the index has words of the field with this name.
+    /// Returns true if the index has words from the field with this name.
     pub(super) fn has_text(&self, name: &str) -> bool {
         self.field(name).is_some_and(|(_, field)| field.is_text())
     }
 
-    /// Returns the values that a row with these visible cells shows, each with the position of its
-    /// field, in the order of the fields. The newest cell of each column counts.
+    /// Returns the values that a row with these visible cells shows, each with the field's
+    /// position, in field order. Each column's newest cell counts.
     ///
-    /// A text field has the bytes of the text, whether they are UTF-8 or not, and a value field
-    /// those by which [`SearchField::order`] encodes the value. A field of qualifiers has a value
-    /// for each cell. A cell whose value does not fit the type of its column is no value of a value
-    /// field; a text field takes its bytes as they are.
+    /// A text field has the text bytes, whether they are UTF-8 or not, and a value field the bytes
+    /// by which [`SearchField::order`] encodes the value. A qualifier field has a value for each
+    /// cell. A cell whose value does not fit the column type gives a value field no value; a text
+    /// field takes its bytes as they are.
     ///
-    /// The caller leaves out rows whose keys do not fit the template of the table
+    /// The caller leaves out rows whose keys do not fit the table's template
     /// ([`Index::fits`](crate::Index::fits)): they are in no answer.
     pub fn values(&self, cells: &Row) -> Vec<(usize, Bytes)> {
         let mut values = Vec::with_capacity(self.fields().len());
@@ -115,12 +115,12 @@ impl Search {
         for column in &self.declared.templated {
             self.push_qualifiers(*column, cells, &mut values);
         }
-        // Stable: the values of a field stay in the order of their cells.
+        // Stable: a field's values stay in cell order.
         values.sort_by_key(|(at, _)| *at);
         values
     }
 
-    /// Adds the values of the fields of qualifiers of one column.
+    /// Adds the values of one column's qualifier fields.
     fn push_qualifiers(&self, position: usize, cells: &Row, values: &mut Vec<(usize, Bytes)>) {
         let column = &self.declared.columns.columns()[position];
         let Some(template) = column.template() else { return };
@@ -169,23 +169,23 @@ impl SearchField {
         Self { name, analysers, order, source }
     }
 
-    /// The name: that of a column, or of a column and a field of its qualifiers, `tagged.tag`.
+    /// The name: a column name, or a column name and a qualifier field's name, `tagged.tag`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The analysers of a text, in the order of the declaration; none of a value field.
+    /// A text's analysers, in declaration order; none for a value field.
     pub fn analysers(&self) -> &[Analyser] {
         &self.analysers
     }
 
-    /// Returns whether the field is a text, which is searched by its words.
+    /// Returns true if the field is a text, which is searched by words.
     pub fn is_text(&self) -> bool {
         !self.analysers.is_empty()
     }
 
-    /// The template of this one field, such as `[size u64]`, which encodes the values of a value
-    /// field in their order; `None` for a text.
+    /// The template with this one field, such as `[size u64]`, which encodes a value field's values
+    /// in order; `None` for a text.
     pub fn order(&self) -> Option<&KeySchema> {
         self.order.as_ref()
     }
@@ -194,7 +194,7 @@ impl SearchField {
         &self.source
     }
 
-    /// Returns the value of a cell of the field's column.
+    /// Returns the value of a cell in the field's column.
     fn of_cell(&self, column: &Column, cell: &KeyValue<'_>) -> Option<Bytes> {
         let own = column.field();
         if self.is_text() && own.is_borrowable() && own.width().is_none() {
@@ -206,7 +206,7 @@ impl SearchField {
         }
     }
 
-    /// Returns the bytes of a value; `None` for null.
+    /// Returns a value's bytes; `None` for null.
     fn of_value(&self, value: &Value) -> Option<Bytes> {
         match (&self.order, value) {
             (_, Value::Null) => None,
@@ -223,7 +223,7 @@ impl SearchField {
 }
 
 impl fmt::Display for Search {
-    /// Writes the declaration without the name of the index.
+    /// Writes the declaration without the index name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, field) in self.fields().iter().enumerate() {
             write!(f, "{} {field}", if nth == 0 { "search" } else { "," })?;

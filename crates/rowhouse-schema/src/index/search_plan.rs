@@ -1,4 +1,4 @@
-//! Queries by a full-text index: the search texts, the ranges of values, and the ranges of keys.
+//! Queries by a full-text index: the search texts, the value ranges, and the key ranges.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ use crate::plan::{Condition, Plan, Predicate, RANGES_SHOWN, ShownAs, Test};
 use crate::spelling::closest;
 use crate::time::TimeZone;
 
-/// A plan of a query by a full-text index. A row of the answer passes all search texts, has a value
-/// in the ranges of every field of [`SearchPlan::values`], and has its key in the key ranges.
+/// The plan for a query by a full-text index. An answer row passes all search texts, has a value in
+/// the ranges for every field in [`SearchPlan::values`], and has a key in the key ranges.
 ///
 /// # Example: how is a search answered?
 ///
@@ -54,7 +54,7 @@ pub struct SearchPlan {
     texts: Vec<(usize, String)>,
     key_ranges: Vec<RowRange>,
     values: Vec<(usize, Vec<RowRange>)>,
-    /// The plan of the other conditions by the key; `None` without a key template.
+    /// The plan for the other conditions by the key; `None` without a key template.
     rows: Option<Plan>,
     /// The conditions that neither the index nor the key decides.
     undecided: Predicate,
@@ -62,8 +62,8 @@ pub struct SearchPlan {
 
 impl IndexSchema {
     /// Plans a query with `matches` by a full-text index: by the one with this name, or else by the
-    /// first declared one that has the texts of all conditions with `matches`. `key` and `columns`
-    /// are those of the table.
+    /// first declared one that has the texts for all conditions with `matches`. `key` and `columns`
+    /// are the table's key and columns.
     ///
     /// A table without a key template is searched by conditions that the index decides, and no
     /// others.
@@ -113,8 +113,8 @@ impl IndexSchema {
         })
     }
 
-    /// Returns the plan of a search without conditions by the full-text index with this name, for a
-    /// search engine that has a query of its own. `key` and `columns` are those of the table.
+    /// Returns the plan for a search without conditions by the full-text index with this name, for
+    /// a search engine that has its own query. `key` and `columns` are the table's key and columns.
     ///
     /// # Errors
     /// `InvalidRequest` if there is no such index, and if it is declared for another key or other
@@ -144,7 +144,7 @@ impl IndexSchema {
         })
     }
 
-    /// Returns the index that has the texts of all searches of a query.
+    /// Returns the index that has the texts for all of a query's searches.
     fn find_search(&self, query: &Predicate, name: Option<&str>) -> Result<(&Index, &Search)> {
         let searches = || query.conditions().iter().filter(|it| it.searched().is_some());
         if !query.has_matches() {
@@ -189,7 +189,7 @@ fn check_declared(index: &Index, key: Option<&KeySchema>, columns: &ColumnSchema
     Err(Error::invalid(format!("the index `{name}` {why}")))
 }
 
-/// Returns the error for a search of a field of which no full-text index has the words.
+/// Returns the error for a search in a field whose words no full-text index has.
 fn no_text(condition: &Condition, found: &[(&Index, &Search)]) -> Error {
     let name = &condition.field[..];
     let fields = || found.iter().flat_map(|(_, search)| search.fields());
@@ -224,7 +224,7 @@ fn check_without_key(search: &Search, columns: &ColumnSchema, rest: &Predicate) 
     Ok(())
 }
 
-/// Returns the field and the search text of each condition with `matches`.
+/// Returns the field and the search text for each condition with `matches`.
 fn texts(search: &Search, predicate: &Predicate) -> Vec<(usize, String)> {
     let text = |condition: &Condition| {
         let (at, _) = search.field(&condition.field)?;
@@ -233,7 +233,7 @@ fn texts(search: &Search, predicate: &Predicate) -> Vec<(usize, String)> {
     predicate.conditions().iter().filter_map(text).collect()
 }
 
-/// Plans the conditions on a value field by the template of its values; `None` if there are none.
+/// Plans the conditions on a value field by the field's value template; `None` if there are none.
 fn plan_values(
     field: &SearchField,
     key: Option<&KeySchema>,
@@ -241,7 +241,7 @@ fn plan_values(
     zone: &TimeZone,
 ) -> Result<Option<Plan>> {
     let name = field.name();
-    // Conditions on fields of qualifiers select cells. The key and a column of the same name decide
+    // Conditions on qualifier fields select cells. The key and a column with the same name decide
     // together.
     let is_column = matches!(field.source(), Source::Column(_));
     let (Some(order), true) = (field.order(), is_column) else { return Ok(None) };
@@ -255,18 +255,18 @@ fn plan_values(
     order.plan_in(&own, zone).map(Some)
 }
 
-/// Returns whether the value of a column decides a condition on it.
+/// Returns true if a column's value decides a condition on the column.
 fn is_of_values(condition: &Condition) -> bool {
     match &condition.test {
         // A domain stands as a string.
         Test::Under(_) | Test::Matches(_) => false,
-        // A cell whose value does not fit its type is there, and has no value in the index.
+        // A cell whose value does not fit the type is there, and has no value in the index.
         Test::IsNull | Test::IsNotNull => false,
         test => !test.is_of_hashes(),
     }
 }
 
-/// Returns whether the key of a row decides a condition.
+/// Returns true if a row's key decides a condition.
 fn is_decided_by_key(rows: &Plan, condition: &Condition) -> bool {
     let name = &condition.field[..];
     let mut columns = rows.column_filter().into_iter().flat_map(|filter| filter.columns());
@@ -279,14 +279,14 @@ impl SearchPlan {
         &self.index
     }
 
-    /// The field of each condition with `matches`, by its position in [`Search::fields`], and its
-    /// search text, in the order of the query. A field may have several.
+    /// The field for each condition with `matches`, by position in [`Search::fields`], and the
+    /// search text, in query order. A field may have several.
     pub fn texts(&self) -> &[(usize, String)] {
         &self.texts
     }
 
-    /// Returns whether another plan, of the same table, searches the same index for the same words,
-    /// and selects the same rows of those found.
+    /// Returns true if another plan for the same table searches the same index for the same words
+    /// and selects the same rows from the found ones.
     pub fn selects_as(&self, other: &Self) -> bool {
         let same_rows = match (&self.rows, &other.rows) {
             (Some(one), Some(other)) => one.selects_as(other),
@@ -300,46 +300,45 @@ impl SearchPlan {
             && same_rows
     }
 
-    /// The ranges of keys that hold every row of the answer, in key order, without overlaps.
+    /// The key ranges that hold every answer row, in key order, without overlaps.
     pub fn key_ranges(&self) -> &[RowRange] {
         &self.key_ranges
     }
 
-    /// The ranges of bytes of each value field with conditions, by its position in
-    /// [`Search::fields`]: in order, without overlaps, and empty if no value can match. A row of
-    /// the answer has a value in them, as [`SearchField::order`] encodes it.
+    /// The byte ranges for each value field with conditions, by position in [`Search::fields`]: in
+    /// order, without overlaps, and empty if no value can match. An answer row has a value in them,
+    /// as [`SearchField::order`] encodes it.
     pub fn values(&self) -> &[(usize, Vec<RowRange>)] {
         &self.values
     }
 
-    /// Returns whether search texts, values and key ranges decide every condition. A row that
-    /// passes them is one of the answer, if its key fits the template of the table:
-    /// [`Index::fits`].
+    /// Returns true if search texts, values and key ranges decide every condition. A row that
+    /// passes them is in the answer, if the key fits the table's template: [`Index::fits`].
     pub fn is_decided(&self) -> bool {
         let has_residual = self.rows.as_ref().is_some_and(|rows| rows.residual().is_some());
         self.undecided.is_empty() && !has_residual
     }
 
-    /// Returns whether the cells of a row must be read to judge it. Otherwise
+    /// Returns true if a row's cells must be read to judge it. Otherwise
     /// [`SearchPlan::matches_key`] judges it.
     pub fn needs_cells(&self) -> bool {
         !self.undecided.is_empty()
     }
 
-    /// The plan of the query without `matches`, by the key and the columns, which judges rows;
+    /// The plan for the query without `matches`, by the key and the columns, which judges rows;
     /// `None` for a table without a key template.
     pub fn row_plan(&self) -> Option<&Plan> {
         self.rows.as_ref()
     }
 
-    /// Returns whether a row is in the key ranges, its key fits the template, and matches as far as
-    /// it tells.
+    /// Returns true if a row is in the key ranges, and the key fits the template and matches as far
+    /// as it tells.
     pub fn matches_key(&self, row: &[u8]) -> bool {
         self.rows.as_ref().is_none_or(|rows| rows.matches_key(row))
     }
 
-    /// Returns whether a row with these cells matches the query, apart from the search texts.
-    /// Without a key template, the values of the index decide, and every row passes.
+    /// Returns true if a row with these cells matches the query, apart from the search texts.
+    /// Without a key template, the index's values decide, and every row passes.
     ///
     /// # Errors
     /// As [`ColumnFilter::matches`](crate::ColumnFilter::matches).
@@ -353,7 +352,7 @@ impl SearchPlan {
 }
 
 impl fmt::Display for SearchPlan {
-    /// Explains the plan: the index, the search texts, the ranges of values and of keys, and how
+    /// Explains the plan: the index, the search texts, the value ranges and key ranges, and how
     /// rows are judged.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "index: {}", self.index.name())?;

@@ -1,24 +1,24 @@
-//! How far the entries of an index have come.
+//! How far an index's entries have come.
 
 use std::fmt;
 
 use rowhouse_model::{Bytes, Error, Result, TableDescriptor, escape, unescape};
 
-/// The attribute of an index table that holds the state of its index.
+/// The attribute on an index table that holds the index state.
 pub const INDEX_STATE_ATTRIBUTE: &str = "rowhouse.index_state";
 
-/// The attribute of an index table whose data was found damaged, until the index is built anew: the
+/// The attribute on an index table whose data was found damaged, until the index is built anew: the
 /// reason. While the table has it, a unique index takes no new values.
 pub const INDEX_DAMAGE_ATTRIBUTE: &str = "rowhouse.index_damage";
 
-/// Returns why the data of an index is damaged, from the descriptor of its table; `None` if it is
-/// not, or has been built anew.
+/// Returns why an index's data is damaged, from the table descriptor; `None` if it is not, or has
+/// been built anew.
 pub fn index_damage(table: &TableDescriptor) -> Option<String> {
     let damage = table.attributes.get(INDEX_DAMAGE_ATTRIBUTE.as_bytes())?;
     Some(String::from_utf8_lossy(damage).into_owned())
 }
 
-/// The state of an index. Whatever the state, every change of a row changes its entries.
+/// An index's state. In every state, every change to a row changes the row's entries.
 ///
 /// ```
 /// use rowhouse_schema::IndexState;
@@ -35,12 +35,12 @@ pub enum IndexState {
     Ready,
     /// Rows from `next_row` on may lack entries. The store adds them in key order.
     Building {
-        /// The first row that may lack its entries; empty at the beginning.
+        /// The first row that may lack entries; empty at the beginning.
         next_row: Bytes,
     },
     /// Any row may lack entries, and entries may have no row. The store mends both.
     Repairing,
-    /// Queries do not use the index, for this reason: it could not be built, or its data is damaged
+    /// Queries do not use the index, for this reason: it could not be built, or the data is damaged
     /// ([`index_damage`]).
     Off(String),
 }
@@ -61,8 +61,8 @@ impl IndexState {
         }
     }
 
-    /// Returns the state in the descriptor of an index table. A table without one is being built
-    /// from the beginning.
+    /// Returns the state in an index table's descriptor. A table without one is being built from
+    /// the beginning.
     ///
     /// # Errors
     /// As [`IndexState::parse`].
@@ -73,7 +73,7 @@ impl IndexState {
         }
     }
 
-    /// Returns whether queries may use the index.
+    /// Returns true if queries may use the index.
     pub fn is_ready(&self) -> bool {
         *self == Self::Ready
     }

@@ -1,4 +1,4 @@
-//! The table that holds the entries of an index.
+//! The table that holds an index's entries.
 
 use std::fmt;
 
@@ -11,33 +11,32 @@ use crate::key::{INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, LANGUAGE_VERSION, without_ve
 /// The word in [`INDEX_OF_ATTRIBUTE`] that marks a copy.
 const COPY: &str = "copy";
 
-/// The family of the queue in the table of a full-text index: a row for each row of the base table
-/// that has changed since its document was written.
+/// The queue family in a full-text index's table: a row for each base table row that has changed
+/// since the document was written.
 pub const QUEUE_FAMILY: &str = "q";
 
-/// The family of the segments in the table of a full-text index.
+/// The segment family in a full-text index's table.
 pub const SEGMENT_FAMILY: &str = "s";
 
-/// The family of the list of segments in the table of a full-text index.
+/// The family for the segment list in a full-text index's table.
 pub const LIST_FAMILY: &str = "m";
 
-/// The family of an index table, unless it is a copy or that of a full-text index.
+/// An index table's family, unless the table is a copy or belongs to a full-text index.
 pub const ENTRY_FAMILY: &str = "e";
 
 impl Index {
-    /// Returns the name of the table that holds the entries: `mail.by_sender`, in the namespace of
-    /// the base table.
+    /// Returns the name of the table that holds the entries: `mail.by_sender`, in the base table's
+    /// namespace.
     ///
     /// # Errors
-    /// `InvalidRequest` if the name is not one of a table.
+    /// `InvalidRequest` if the name is no table name.
     pub fn table_name(&self, base: &TableName) -> Result<TableName> {
         TableName::new(base.namespace(), &format!("{}.{}", base.qualifier(), self.name()))
     }
 
-    /// Returns the descriptor of the table that holds the entries. It declares the full form as its
-    /// key, and the covered columns. The table of a copy has the families and columns of the base
-    /// table. The table of a full-text index has no key template: it holds a queue, segments, and
-    /// their list.
+    /// Returns the descriptor for the table that holds the entries. It declares the full form as
+    /// the key, and the covered columns. A copy's table has the base table's families and columns.
+    /// A full-text index's table has no key template: it holds a queue, segments, and their list.
     ///
     /// ```
     /// use rowhouse_model::{TableDescriptor, TableName};
@@ -105,9 +104,9 @@ impl Index {
 pub struct IndexOf {
     /// The base table.
     pub table: TableName,
-    /// The name of the index.
+    /// The index name.
     pub index: String,
-    /// Whether the table is a copy of the base table under another key.
+    /// True if the table is a copy of the base table under another key.
     pub is_copy: bool,
 }
 
@@ -134,7 +133,7 @@ impl IndexOf {
         }
     }
 
-    /// Returns the form stored in the attribute of the table.
+    /// Returns the form stored in the table attribute.
     pub fn to_stored(&self) -> String {
         let copy = if self.is_copy { format!(" {COPY}") } else { String::new() };
         format!("{LANGUAGE_VERSION} {} {}{copy}", self.table, self.index)

@@ -10,7 +10,7 @@ use crate::field::Field;
 use crate::template::{COMPUTED_MAX, Element};
 use crate::value::Value;
 
-/// The value of a computed field that is known before it is computed.
+/// A computed field's value that is known before it is computed.
 #[derive(Clone, Copy)]
 pub(super) enum KnownValue<'v> {
     Nothing,
@@ -87,7 +87,7 @@ impl KeySchema {
         Ok(())
     }
 
-    /// Inserts the bytes of a computed field; `place` is the offset of its gap in the key.
+    /// Inserts a computed field's bytes; `place` is where its gap is in the key.
     fn append_computed<V: Encodable>(
         &self,
         computed: &Computed,
@@ -109,14 +109,15 @@ impl KeySchema {
             }
             KnownValue::Named(named) => match self.compute(computed, place, value_of, out) {
                 Ok(()) => check_named(computed, named, &out[end..]),
-                // A bucket cannot be computed from a field that is given by its hash, so the given
+                // A bucket cannot be computed from a field that is given by hash, so the given
                 // value counts.
                 Err(_) => computed.codec.encode(named, out),
             },
         }
     }
 
-    /// Computes a field from the values, whose key is at the end of `out`, and appends its bytes.
+    /// Computes a field from the values, whose key is at the end of `out`, and appends the field's
+    /// bytes.
     fn compute<V: Encodable>(
         &self,
         computed: &Computed,
@@ -145,7 +146,7 @@ impl KeySchema {
         Ok(())
     }
 
-    /// Returns whether the field's input cannot be recovered from a key.
+    /// Returns true if the field's input cannot be recovered from a key.
     pub(super) fn is_lossy(&self, computed: &Computed) -> bool {
         match &computed.operands {
             Operands::Chance => true,
@@ -155,7 +156,7 @@ impl KeySchema {
     }
 }
 
-/// The error for a key whose fields have separators, when none of them has a value.
+/// The error for a key whose fields have separators, when no field has a value.
 pub(super) const NO_VALUE: &str = "no field has a value, and a key cannot consist of separators";
 
 /// Checks that the value given for a computed field equals the computed one.

@@ -11,8 +11,7 @@ use crate::field::Field;
 use crate::template::{COMPUTED_MAX, Element};
 use crate::value::Value;
 
-/// The steps before each computed field, in the order of the template, and those after the last
-/// one.
+/// The steps before each computed field, in template order, and the steps after the last one.
 #[derive(Debug)]
 pub(super) struct ComputedFastPath {
     before: Box<[(FastPath, ComputedField)]>,
@@ -22,13 +21,13 @@ pub(super) struct ComputedFastPath {
 /// A computed field.
 #[derive(Clone, Copy, Debug)]
 struct ComputedField {
-    /// Its position among the computed fields.
+    /// The position among the computed fields.
     nth: usize,
     width: usize,
 }
 
 impl ComputedFastPath {
-    /// Returns the steps of a template with computed fields, if the fast path supports it.
+    /// Returns the steps for a template with computed fields, if the fast path supports it.
     pub(super) fn new(
         elements: &[Element],
         fields: &[Field],
@@ -46,10 +45,10 @@ impl ComputedFastPath {
         Some(Self { before: before.into(), behind })
     }
 
-    /// Decodes the stored fields of a key into `values`, reusing the memory of the texts it holds,
-    /// and checks the computed fields. `schema` is the one from which the steps were made. With
-    /// `with_computed`, the values of the computed fields follow the others. Returns false if the
-    /// fast path fails; `values` is then unspecified.
+    /// Decodes a key's stored fields into `values`, reusing the memory that its texts hold, and
+    /// checks the computed fields. `schema` is the one from which the steps were made. With
+    /// `with_computed`, the computed fields' values follow the others. Returns false if the fast
+    /// path fails; `values` is then unspecified.
     pub(super) fn decode(
         &self,
         schema: &KeySchema,
@@ -116,7 +115,7 @@ fn take_computed(
     Some(value)
 }
 
-/// The bytes of a text, which are the input of buckets without conversion.
+/// A text's bytes, which are the input for buckets without conversion.
 #[inline(always)]
 fn text_of<'v>(codec: &Codec, value: &'v Value) -> Option<&'v [u8]> {
     match (&codec.body, value) {

@@ -1,4 +1,4 @@
-//! Decoding of keys.
+//! Decoding keys.
 
 use rowhouse_model::escape;
 
@@ -33,10 +33,10 @@ impl KeySchema {
         Ok(Values::new(self.clone(), values))
     }
 
-    /// Decodes the stored fields of a key, in their order, into `values`, whose previous contents
-    /// are replaced and whose memory, that of its texts included, is reused. Once that memory is
-    /// large enough, nothing is allocated for fields that are numbers, times, `string` or `text N`,
-    /// without computed fields or with only buckets of a single text or of the rest of the key.
+    /// Decodes a key's stored fields, in order, into `values`, whose previous contents are replaced
+    /// and whose memory, including the texts' memory, is reused. Once that memory is large enough,
+    /// nothing is allocated for fields that are numbers, times, `string` or `text N`, without
+    /// computed fields or with only buckets of a single text or of the rest of the key.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -56,9 +56,9 @@ impl KeySchema {
         self.read(key, values, &mut Vec::new())
     }
 
-    /// Decodes a key on the fast path. Returns false if there is none or it does not reach the end
-    /// of the key; `values` is then unspecified. With `with_computed`, the values of computed
-    /// fields follow the others.
+    /// Decodes a key on the fast path. Returns false if there is none or it does not reach the
+    /// key's end; `values` is then unspecified. With `with_computed`, computed field values follow
+    /// the others.
     #[inline]
     fn decode_quickly(&self, key: &[u8], values: &mut Vec<Value>, with_computed: bool) -> bool {
         match (self.steps(), &self.template.computed_steps) {

@@ -1,4 +1,4 @@
-//! Encoding of keys.
+//! Encoding keys.
 
 use rowhouse_model::{Bytes, Error, Result};
 
@@ -8,8 +8,8 @@ use crate::computed::{BUCKETS_MAX, Computed};
 use crate::value::{FieldValue, Value};
 
 impl KeySchema {
-    /// Encodes these values as a key. Every stored field must be given once, in any order; of the
-    /// computed fields, only salts have to be given.
+    /// Encodes these values as a key. Every stored field must be given once, in any order; among
+    /// the computed fields, only salts have to be given.
     ///
     /// # Example: what is refused?
     ///
@@ -50,7 +50,7 @@ impl KeySchema {
         Ok(key.into())
     }
 
-    /// Appends the key of these values to `out`, which is unchanged if there is an error.
+    /// Appends the key for these values to `out`, which is unchanged if there is an error.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -81,8 +81,8 @@ impl KeySchema {
         self.append(value_of, given, out)
     }
 
-    /// Appends the key of these values, given in the order of the stored fields, to `out`, which is
-    /// unchanged if there is an error. This is the fastest way to encode keys.
+    /// Appends the key for these values, given in stored field order, to `out`, which is unchanged
+    /// if there is an error. This is the fastest way to encode keys.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -103,8 +103,8 @@ impl KeySchema {
         self.encode_by(|at| values.get(at), out)
     }
 
-    /// As [`KeySchema::encode_values`], of the values that `value_of` returns for the positions of
-    /// the stored fields.
+    /// As [`KeySchema::encode_values`], with the values that `value_of` returns for the stored
+    /// fields' positions.
     pub(crate) fn encode_by<'v>(
         &self,
         value_of: impl Fn(usize) -> Option<&'v Value> + Copy,
@@ -116,7 +116,7 @@ impl KeySchema {
         self.append(value_of, |_| KnownValue::Nothing, out)
     }
 
-    /// Appends the key of values that may be borrowed to `out`, which is unchanged if there is an
+    /// Appends the key for values that may be borrowed to `out`, which is unchanged if there is an
     /// error. `field` returns the value for a position in [`KeySchema::fields`].
     ///
     /// ```
@@ -168,7 +168,7 @@ impl KeySchema {
         Ok(key.into())
     }
 
-    /// Returns the keys of these values with every possible salt, in key order; one key if the
+    /// Returns the keys for these values with every possible salt, in key order; one key if the
     /// template has no salt. A get by fields reads these keys.
     ///
     /// # Errors
@@ -201,7 +201,7 @@ impl KeySchema {
 
     fn value_of<'v, V: NamedValues + ?Sized>(&self, values: &'v V, at: usize) -> Option<&'v Value> {
         let name = self.fields()[at].name();
-        // Values are mostly given in the order of the template.
+        // Values are mostly given in template order.
         if at < values.len() && values.pair(at).0 == name {
             return Some(values.pair(at).1);
         }

@@ -1,5 +1,5 @@
-//! Logical keys: keys without their computed fields. Rows of several buckets are merged in their
-//! order.
+//! Logical keys: keys without the computed fields. Rows from several buckets are merged in logical
+//! key order.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,21 +9,21 @@ use super::reader::literal;
 use crate::error::KeyMismatch;
 use crate::template::{COMPUTED_MAX, Element};
 
-/// The positions of the computed fields in a key.
+/// The computed fields' positions in a key.
 pub(crate) struct ComputedOffsets {
     list: [(usize, usize); COMPUTED_MAX],
     count: usize,
 }
 
 impl ComputedOffsets {
-    /// The byte ranges of the fields, from left to right.
+    /// The fields' byte ranges, from left to right.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Range<usize>> {
         self.list[..self.count].iter().map(|&(start, stop)| start..stop)
     }
 }
 
 impl KeySchema {
-    /// Returns the key without its computed fields. Rows of several buckets, merged by it, come in
+    /// Returns the key without computed fields. Rows from several buckets, merged by it, come in
     /// the order that they would have without the buckets.
     ///
     /// ```
@@ -35,7 +35,7 @@ impl KeySchema {
     /// ```
     ///
     /// # Errors
-    /// Returns an error for a key that does not fit the template up to its last computed field.
+    /// Returns an error for a key that does not fit the template up to the last computed field.
     pub fn logical_key<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, KeyMismatch> {
         let places = self.places(key)?;
         let mut iter = places.iter();
@@ -46,8 +46,8 @@ impl KeySchema {
         }
     }
 
-    /// Returns the number of bytes before every logical key, if the logical key is all the rest of
-    /// the key: the template's first element is then the only computed field that disturbs the
+    /// Returns how many bytes come before every logical key, if the logical key is the whole rest
+    /// of the key: the template's first element is then the only computed field that disturbs the
     /// order.
     pub(crate) fn logical_lead(&self) -> Option<usize> {
         let mut merged = (0..self.computed().len()).filter(|at| !self.follows(*at));
@@ -56,7 +56,7 @@ impl KeySchema {
         is_first.then(|| self.computed()[only].width())
     }
 
-    /// Returns the positions of the computed fields that disturb the order.
+    /// Returns where the computed fields are that disturb the order.
     pub(crate) fn places(&self, key: &[u8]) -> Result<ComputedOffsets, KeyMismatch> {
         // Fields determined by those before them do not disturb the order.
         let merged = (0..self.computed().len()).filter(|at| !self.follows(*at)).count();

@@ -1,4 +1,4 @@
-//! Parsed templates: encoding of values as keys, and decoding of keys.
+//! Parsed templates: encoding values as keys, and decoding keys.
 
 mod compute;
 mod computed_steps;
@@ -72,28 +72,28 @@ struct Template {
     elements: Vec<Element>,
     fields: Vec<Field>,
     computed: Vec<Computed>,
-    /// For each computed field, whether the elements before it determine it.
+    /// For each computed field, true if the elements before it determine it.
     follows: Vec<bool>,
     /// The fast path, if the template has one.
     steps: Option<FastPath>,
     /// The fast path for decoding keys with computed fields, if the template has one.
     computed_steps: Option<ComputedFastPath>,
-    /// The canonical text of the template: equal templates have equal texts.
+    /// The template's canonical text: equal templates have equal texts.
     text: String,
 }
 
-/// The table attribute that holds the template of the table's keys. It is stored with the table, on
-/// rowhouse and on Apache HBase alike; tools that do not know it ignore it.
+/// The table attribute that holds the key template. It is stored with the table, on rowhouse and on
+/// Apache HBase alike; tools that do not know it ignore it.
 pub const KEY_ATTRIBUTE: &str = "rowhouse.key";
 
-/// The attribute of a table that holds the entries of an index: the base table and the name of the
-/// index. Only the store writes such a table.
+/// The attribute on a table that holds index entries: the base table and the index name. Only the
+/// store writes such a table.
 pub const INDEX_OF_ATTRIBUTE: &str = "rowhouse.index_of";
 
-/// The version of the template language that [`KeySchema::to_stored`] writes.
+/// The template language version that [`KeySchema::to_stored`] writes.
 pub(crate) const LANGUAGE_VERSION: &str = "1";
 
-/// Returns the text after the version of the language. `what` names the kind of text in errors.
+/// Returns the text after the language version. `what` names the text kind in errors.
 pub(crate) fn without_version<'t>(stored: &'t str, what: &str) -> Result<&'t str> {
     let is_number =
         |version: &str| !version.is_empty() && version.bytes().all(|c| c.is_ascii_digit());
@@ -132,8 +132,8 @@ impl KeySchema {
         Ok(Self { template: Arc::new(template) })
     }
 
-    /// Parses a template in the form stored in a table descriptor: the version of the language, a
-    /// space, the template.
+    /// Parses a template in the form stored in a table descriptor: the language version, a space,
+    /// the template.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -169,17 +169,17 @@ impl KeySchema {
         format!("{LANGUAGE_VERSION} {self}")
     }
 
-    /// The stored fields, in the order of the template.
+    /// The stored fields, in template order.
     pub fn fields(&self) -> &[Field] {
         &self.template.fields
     }
 
-    /// The computed fields, in the order of the template.
+    /// The computed fields, in template order.
     pub fn computed(&self) -> &[Computed] {
         &self.template.computed
     }
 
-    /// Returns whether keys contain a salt, so that several rows can have equal fields.
+    /// Returns true if keys contain a salt, so that several rows can have equal fields.
     pub fn has_salt(&self) -> bool {
         self.computed().iter().any(Computed::is_random)
     }
@@ -199,18 +199,18 @@ impl KeySchema {
         &self.template.elements
     }
 
-    /// The number of fields, stored and computed.
+    /// How many fields there are, stored and computed.
     pub(crate) fn slots(&self) -> usize {
         self.fields().len() + self.computed().len()
     }
 
-    /// The slot of the field with this name: stored fields come first, computed ones after them.
+    /// The slot for the field with this name: stored fields come first, computed ones after them.
     pub(crate) fn slot(&self, name: &str) -> Option<usize> {
         let computed = || self.computed_position(name).map(|at| self.fields().len() + at);
         self.position(name).or_else(computed)
     }
 
-    /// Returns the codec of the field in a slot.
+    /// Returns the codec for the field in a slot.
     pub(crate) fn codec(&self, slot: usize) -> &Codec {
         match slot.checked_sub(self.fields().len()) {
             None => &self.fields()[slot].codec,
@@ -218,7 +218,7 @@ impl KeySchema {
         }
     }
 
-    /// The slot of an element, if the element is a field.
+    /// An element's slot, if the element is a field.
     pub(crate) fn slot_of(&self, element: &Element) -> Option<usize> {
         match element {
             Element::Literal(_) => None,
@@ -227,21 +227,20 @@ impl KeySchema {
         }
     }
 
-    /// Returns whether the elements before a computed field determine it. Such a field does not
-    /// disturb the order of the others: where those before it are equal, it is equal too.
+    /// Returns true if the elements before a computed field determine it. Such a field does not
+    /// disturb the others' order: where the elements before it are equal, it is equal too.
     pub(crate) fn follows(&self, computed: usize) -> bool {
         self.template.follows[computed]
     }
 
-    /// The position in [`KeySchema::fields`] of the field with this name.
+    /// The position of the field with this name in [`KeySchema::fields`].
     ///
-    /// In the template of an index several fields may have it; the last holds the most of the
-    /// value.
+    /// In an index template several fields may have it; the last holds most of the value.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.fields().iter().rposition(|field| field.name == name)
     }
 
-    /// The position in [`KeySchema::computed`] of the field with this name.
+    /// The position of the field with this name in [`KeySchema::computed`].
     pub(crate) fn computed_position(&self, name: &str) -> Option<usize> {
         self.computed().iter().position(|computed| computed.name() == Some(name))
     }

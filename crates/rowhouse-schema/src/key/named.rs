@@ -1,18 +1,18 @@
-//! Values given by the names of their fields.
+//! Values given by field name.
 
 use super::Values;
 use crate::value::Value;
 
-/// The input of [`KeySchema::encode`](crate::KeySchema::encode): pairs of a field's name and its
+/// The input for [`KeySchema::encode`](crate::KeySchema::encode): pairs with a field's name and
 /// value in any order, in an array, a slice or a `Vec`; or [`Values`].
 pub trait NamedValues: sealed::Sealed {
-    /// The number of pairs.
+    /// How many pairs there are.
     fn len(&self) -> usize;
 
     /// The pair at a position below [`NamedValues::len`].
     fn pair(&self, at: usize) -> (&str, &Value);
 
-    /// Returns whether there are no pairs.
+    /// Returns true if there are no pairs.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -63,8 +63,8 @@ pub(crate) mod sealed {
     use crate::key::KeySchema;
 
     pub trait Sealed {
-        /// The computed fields of the key from which these values were decoded, if it was a key of
-        /// this template.
+        /// The computed fields in the key from which these values were decoded, if it was a key
+        /// with this template.
         fn computed(&self, schema: &KeySchema) -> Option<&[Value]> {
             let _ = schema;
             None

@@ -1,4 +1,4 @@
-//! Decoding of key prefixes: bounds of regions and ranges are often not whole keys.
+//! Decoding key prefixes: region and range bounds are often not whole keys.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::reader::literal;
 use crate::template::Element;
 use crate::value::{Shown, Value};
 
-/// The fields that can be decoded from the beginning of a key.
+/// The fields that can be decoded from a key's beginning.
 ///
 /// ```
 /// use rowhouse_schema::KeySchema;
@@ -30,8 +30,8 @@ pub struct KeyPrefix {
 }
 
 impl KeyPrefix {
-    /// The names and values of the complete fields, computed ones included, in the order of the
-    /// template. A computed field without a name is listed by its formula.
+    /// The complete fields' names and values, computed ones included, in template order. A computed
+    /// field without a name is listed by the formula.
     pub fn values(&self) -> &[(String, Value)] {
         &self.values
     }
@@ -48,7 +48,7 @@ impl KeySchema {
     pub fn read_prefix(&self, bytes: &[u8]) -> KeyPrefix {
         let (mut values, mut at) = (Vec::new(), 0);
         let mut elements = self.elements().iter();
-        // A field that takes no bytes of an empty rest counts as missing.
+        // A field that takes no bytes from an empty rest counts as missing.
         let mut is_whole = true;
         for element in elements.by_ref() {
             let next = if at == bytes.len() { None } else { self.read_element(element, bytes, at) };
@@ -63,7 +63,7 @@ impl KeySchema {
         KeyPrefix { schema: self.clone(), values, is_whole: is_whole && rest.is_empty(), rest }
     }
 
-    /// Decodes the element at `at`; returns its value and the offset of the next element.
+    /// Decodes the element at `at`; returns the value and the next element's offset.
     fn read_element(
         &self,
         element: &Element,

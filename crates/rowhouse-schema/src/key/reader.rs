@@ -1,4 +1,4 @@
-//! Decoding of a key from its beginning to its end, field by field.
+//! Decoding a key from beginning to end, field by field.
 
 use rowhouse_model::{ROW_LEN_MAX, escape};
 
@@ -26,16 +26,16 @@ use crate::value::{FieldValue, Value};
 pub struct KeyReader<'s, 'k> {
     schema: &'s KeySchema,
     key: &'k [u8],
-    /// The offset of the next element in the key.
+    /// The next element's offset in the key.
     at: usize,
-    /// The next element of the template.
+    /// The next template element.
     element: usize,
-    /// The offsets of the computed fields in the key.
+    /// The computed fields' offsets in the key.
     places: [usize; COMPUTED_MAX],
 }
 
 impl<'s, 'k> KeyReader<'s, 'k> {
-    /// Starts at the first field of a key.
+    /// Starts at a key's first field.
     ///
     /// # Errors
     /// Returns an error for an empty key and for one longer than a row key can be.
@@ -45,13 +45,13 @@ impl<'s, 'k> KeyReader<'s, 'k> {
         Ok(Self { schema, key, at: 0, element: 0, places: [0; COMPUTED_MAX] })
     }
 
-    /// The offset in the key of the next element.
+    /// The next element's offset in the key.
     #[inline]
     pub(crate) fn offset(&self) -> usize {
         self.at
     }
 
-    /// Returns whether all of the key and all of the template were read. Unlike
+    /// Returns true if the whole key and the whole template were read. Unlike
     /// [`KeyReader::finish`], this does not check computed fields.
     pub fn is_done(&self) -> bool {
         self.at == self.key.len() && self.element == self.schema.elements().len()
@@ -67,7 +67,7 @@ impl<'s, 'k> KeyReader<'s, 'k> {
         Ok(())
     }
 
-    /// Decodes the next stored field and returns `made` of the field and its value. Values of
+    /// Decodes the next stored field and returns `made` for the field and the value. Values from
     /// computed fields before it are passed to `computed`.
     #[inline(always)]
     pub(crate) fn next<R>(
@@ -100,7 +100,7 @@ impl<'s, 'k> KeyReader<'s, 'k> {
         Err(KeyMismatch::new(self.at, "the template has no further field"))
     }
 
-    /// Reads to the end of the key and checks the computed fields against the stored values.
+    /// Reads to the key's end and checks the computed fields against the stored values.
     #[inline]
     pub(crate) fn end<V: Encodable>(
         mut self,

@@ -1,4 +1,4 @@
-//! Split points for the regions of a new table.
+//! Split points for a new table's regions.
 
 use rowhouse_model::{Bytes, Error, Result};
 
@@ -7,19 +7,19 @@ use crate::computed::{Computed, Formula};
 use crate::encode::{Body, Codec, Container, Content, Sequence, Shape};
 use crate::template::Element;
 
-/// The bytes that the first field of a key can begin with, evenly distributed.
+/// The bytes that a key's first field can begin with, evenly distributed.
 enum FirstBytes {
-    /// A list of values, in key order.
+    /// A value list, in key order.
     Values(Vec<Vec<u8>>),
-    /// This many positions, each with one of these bytes.
+    /// This many positions, each with a byte from this set.
     Places { bytes: &'static [u8], places: usize },
     /// This many positions, each with any byte.
     Binary { places: usize },
 }
 
 impl KeySchema {
-    /// Returns the start keys of all regions but the first, so that each of `regions` regions gets
-    /// the same share of keys: one split less than there are regions.
+    /// Returns the start key of each region but the first, so that each of `regions` regions gets
+    /// the same key share: one split less than there are regions.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -68,7 +68,7 @@ impl KeySchema {
 }
 
 impl FirstBytes {
-    /// Returns the starts of all regions but the first.
+    /// Returns the start of each region but the first.
     fn starts(self, regions: usize) -> Result<Vec<Vec<u8>>> {
         let (bytes, places) = match self {
             Self::Values(values) => {
@@ -125,7 +125,7 @@ fn of_stored(codec: &Codec) -> Option<FirstBytes> {
             Shape::Digits { width } if number.is_evenly_written() => {
                 Some(FirstBytes::Places { bytes: b"0123456789", places: width.into() })
             }
-            // A reversed number begins with its fast-changing end.
+            // A reversed number begins with the fast-changing end.
             Shape::Binary { bytes, .. } if !number.is_ordered() => {
                 Some(of_bytes(bytes.into(), false))
             }
@@ -163,7 +163,7 @@ fn of_bytes(width: usize, hex: bool) -> FirstBytes {
     }
 }
 
-/// Every value of a small field, of at most 65,536 values.
+/// All values of a small field, if it has at most 65,536 values.
 fn every(codec: &Codec) -> Option<FirstBytes> {
     const VALUES_MAX: u128 = 65_536;
     let Body::Number(number) = &codec.body else { return None };

@@ -12,7 +12,7 @@ use crate::field::Field;
 use crate::template::Element;
 use crate::value::Value;
 
-/// The elements of a key, in order. Fields are numbered from left to right, as in the schema.
+/// A key's elements, in order. Fields are numbered from left to right, as in the schema.
 #[derive(Debug)]
 pub(super) struct FastPath(Box<[KeyElement]>);
 
@@ -25,14 +25,14 @@ enum KeyElement {
     Number(FastNumber, OrdinalDomain),
     /// An ascending `string`.
     Text,
-    /// A `text N` that is stored as it is, with its padding.
+    /// A `text N` that is stored as it is, with padding.
     Padded(Fixed),
-    /// An element without a faster implementation than its codec.
+    /// An element without a faster implementation than the codec.
     Other(Codec),
 }
 
 impl FastPath {
-    /// Returns the steps of a template, if the fast path supports it.
+    /// Returns a template's steps, if the fast path supports it.
     pub(super) fn new(elements: &[Element], fields: &[Field]) -> Option<Self> {
         let step = |element: &Element| match element {
             Element::Literal(bytes) => Some(KeyElement::Literal(bytes.as_slice().into())),
@@ -42,8 +42,8 @@ impl FastPath {
         elements.iter().map(step).collect::<Option<_>>().map(Self)
     }
 
-    /// Appends the key of the values that `value_of` returns for the positions of their fields.
-    /// Returns false, with `out` unchanged, if the fast path fails.
+    /// Appends the key for the values that `value_of` returns for the field positions. Returns
+    /// false, with `out` unchanged, if the fast path fails.
     #[inline]
     pub(super) fn encode<'v>(
         &self,
@@ -71,7 +71,7 @@ impl FastPath {
         fits
     }
 
-    /// Decodes a key into `values`, reusing the memory of the texts it holds. Returns false if the
+    /// Decodes a key into `values`, reusing the memory that its texts hold. Returns false if the
     /// fast path fails; `values` is then unspecified.
     #[inline]
     pub(super) fn decode(&self, key: &[u8], values: &mut Vec<Value>) -> bool {
@@ -170,7 +170,7 @@ impl KeyElement {
         true
     }
 
-    /// Decodes the value at offset `at` into `slot`; returns its end offset.
+    /// Decodes the value at offset `at` into `slot`; returns the end offset.
     #[inline(always)]
     fn take(&self, key: &[u8], at: usize, slot: &mut Value) -> Option<usize> {
         match self {
@@ -200,7 +200,7 @@ impl KeyElement {
     }
 }
 
-/// Replaces a value by a text, in the memory of the previous text.
+/// Replaces a value by a text, in the previous text's memory.
 #[inline(always)]
 fn put_text(bytes: &[u8], slot: &mut Value) -> Option<()> {
     let text = std::str::from_utf8(bytes).ok()?;

@@ -1,4 +1,4 @@
-//! The values of one key.
+//! One key's values.
 
 use std::fmt;
 use std::ops::Index;
@@ -8,7 +8,7 @@ use rowhouse_model::{Bytes, Result};
 use super::KeySchema;
 use crate::value::{Shown, Value};
 
-/// The values of one decoded key, in the order of the template's fields.
+/// One decoded key's values, in template field order.
 ///
 /// ```
 /// use rowhouse_schema::KeySchema;
@@ -37,7 +37,7 @@ use crate::value::{Shown, Value};
 #[derive(Clone, PartialEq, Eq)]
 pub struct Values {
     schema: KeySchema,
-    /// The values of the stored fields, then those of the computed ones.
+    /// The stored fields' values, then the computed ones'.
     values: Vec<Value>,
 }
 
@@ -47,12 +47,12 @@ impl Values {
         Self { schema, values }
     }
 
-    /// Returns the value of the field with this name, stored or computed.
+    /// Returns the value for the field with this name, stored or computed.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.schema.slot(name).map(|at| &self.values[at])
     }
 
-    /// Names and values of the stored fields, in the order of the template.
+    /// The stored fields' names and values, in template order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.schema.fields().iter().map(|field| field.name()).zip(&self.values)
     }
@@ -62,17 +62,17 @@ impl Values {
         &self.schema
     }
 
-    /// Encodes the key of these values, with the same bytes from which they were decoded.
+    /// Encodes the key with these values, with the same bytes from which they were decoded.
     pub fn encode(&self) -> Result<Bytes> {
         self.schema.encode(self)
     }
 
-    /// The values of the stored fields, in the order of the template.
+    /// The stored fields' values, in template order.
     pub fn as_slice(&self) -> &[Value] {
         &self.values[..self.schema.fields().len()]
     }
 
-    /// The values of the computed fields, in the order of the template.
+    /// The computed fields' values, in template order.
     pub fn computed_values(&self) -> &[Value] {
         &self.values[self.schema.fields().len()..]
     }
@@ -81,7 +81,7 @@ impl Values {
 impl Index<&str> for Values {
     type Output = Value;
 
-    /// Returns the value of the field with this name.
+    /// Returns the value for the field with this name.
     ///
     /// # Panics
     ///

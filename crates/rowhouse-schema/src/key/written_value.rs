@@ -1,4 +1,4 @@
-//! Parsing of values from plain text, by the names of their fields.
+//! Parsing values from plain text, by field name.
 
 use rowhouse_model::{Error, Result};
 
@@ -10,12 +10,12 @@ use crate::time::{Time, TimeZone};
 use crate::value::{Value, hashed_name};
 
 impl KeySchema {
-    /// Parses plain text as a value of the field `name`, and returns it with the name of the field.
+    /// Parses plain text as a value of the field `name`, and returns it with the field name.
     /// [`Field::parse_value`] defines how the text is read; times without a zone are in the field's
     /// zone, or else in `zone`.
     ///
-    /// A text is always a value, never the stored hash of one. A stored hash is written as decoding
-    /// prints it, with the name `hash(field)`, which no field can have.
+    /// A text is always a value, never a stored hash. A stored hash is written as decoding prints
+    /// it, with the name `hash(field)`, which no field can have.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, TimeZone, Value};
@@ -30,9 +30,9 @@ impl KeySchema {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` with the name of the field, for a text that is not of the field's type. A
-    /// name that the key does not have is not an error here: its value is the text, and encoding
-    /// the key refuses the name.
+    /// `InvalidRequest` with the field name, for a text that does not fit the field's type. A name
+    /// that the key does not have is not an error here: the value is the text, and encoding the key
+    /// refuses the name.
     pub fn parse_value<'n>(
         &self,
         name: &'n str,

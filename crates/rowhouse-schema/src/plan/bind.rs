@@ -1,5 +1,5 @@
-//! Binds a predicate to a template and to declared columns: constants become values of the fields'
-//! types, and all conditions on a field or column become one set of values.
+//! Binds a predicate to a template and to declared columns: constants become values with the
+//! fields' types, and all conditions on a field or column become one value set.
 
 use jiff::tz::TimeZone;
 use rowhouse_model::Error;
@@ -64,8 +64,8 @@ pub(super) fn bind(
     Ok(Bound { wanted, filter, qualifiers: qualifiers.plan(columns) })
 }
 
-/// Returns the slots of the fields that a condition on the key narrows. In the template of an
-/// index, fields that hold parts of a value can precede the one with its name that holds the most.
+/// Returns the slots for the fields that a condition on the key narrows. In an index template,
+/// fields that hold parts of a value can precede the field with this name that holds the most.
 fn slots(schema: &KeySchema, condition: &Condition) -> Vec<usize> {
     let last = schema.slot(&condition.field);
     let narrows = |slot: &usize| {
@@ -77,7 +77,7 @@ fn slots(schema: &KeySchema, condition: &Condition) -> Vec<usize> {
     fields.chain(last.filter(|slot| *slot >= schema.fields().len())).collect()
 }
 
-/// Returns whether a test of a value narrows a field of which keys hold a hash or a step.
+/// Returns true if a value test narrows a field for which keys hold a hash or a step.
 fn narrows_part(body: &Body, test: &Test) -> bool {
     match body {
         Body::Hashed(_) => test.is_of_whole_values() && !test.is_of_hashes(),
@@ -85,7 +85,7 @@ fn narrows_part(body: &Body, test: &Test) -> bool {
     }
 }
 
-/// The subject of a condition: a field of the key, a column, or both; or a field of qualifiers.
+/// A condition's subject: a key field, a column, or both; or a qualifier field.
 struct ConditionTarget<'c> {
     slot: Option<usize>,
     column: Option<(usize, &'c Column)>,
@@ -99,7 +99,7 @@ fn asked<'c>(
 ) -> Result<ConditionTarget<'c>, Fault> {
     let name = &condition.field;
     let of_key = |slot| ConditionTarget { slot, column: None, qualifier: false };
-    // In the template of an index, a field may have the name of a field of qualifiers.
+    // In an index template, a field may have a qualifier field's name.
     if condition.qualifier_field().is_some() && schema.slot(name).is_none() {
         return Ok(ConditionTarget { qualifier: true, ..of_key(None) });
     }
@@ -131,7 +131,7 @@ fn asked<'c>(
     Ok(ConditionTarget { column: Some((at, column)), ..of_key(slot.filter(|_| narrows)) })
 }
 
-/// Returns the error for a name that is neither a field of the key nor a declared column.
+/// Returns the error for a name that is neither a key field nor a declared column.
 fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &str) -> String {
     let declared = columns.map(ColumnSchema::columns).unwrap_or_default();
     if declared.is_empty() {
@@ -210,7 +210,7 @@ impl FieldConditions {
 }
 
 impl NumberSet {
-    /// Adds a test of the first or last of the decimal digits of numbers that all have `width`.
+    /// Adds a test on the first or last decimal digits, for numbers that all have `width` digits.
     fn add_digits(
         &mut self,
         width: u32,
@@ -333,7 +333,7 @@ impl BytesSet {
 }
 
 impl BytesSet {
-    /// Adds a test; if no key can hold its constant, adds one that no value passes.
+    /// Adds a test; if no key can hold the constant, adds one that no value passes.
     fn push(&mut self, test: impl Fn(Vec<u8>) -> BytesTest, constant: Option<Vec<u8>>) {
         match constant {
             Some(constant) => self.tests.push(test(constant)),

@@ -1,4 +1,4 @@
-//! Computed fields on the walk: only the buckets of pinned values, or all of them.
+//! Computed fields on the walk: only the buckets for pinned values, or all buckets.
 
 use super::RANGES_MAX;
 use super::found::{Pin, all_values, found};
@@ -13,7 +13,7 @@ impl Walk<'_> {
         let slot = schema.fields().len() + at;
         let codec = schema.codec(slot);
         let merged = !schema.follows(at);
-        // Names that end by length can be prefixes of each other; ranges of buckets then overlap.
+        // Names that end by length can be prefixes of each other; bucket ranges then overlap.
         self.walked.physical |= merged && self.uncertain.is_some();
         let room = RANGES_MAX / self.paths.len();
         let wanted = self.wanted[slot].as_ref();
@@ -67,8 +67,8 @@ impl Walk<'_> {
         Some(if self.paths.is_empty() { self.nothing(nth) } else { Next::Continue })
     }
 
-    /// The number of combinations of the operands' values; `None` if an operand is not pinned, or
-    /// its value is unknown.
+    /// How many combinations the operands' values have; `None` if an operand is not pinned, or the
+    /// value is unknown.
     fn combinations(&self, computed: &Computed, operands: &[usize]) -> Option<usize> {
         let mut count = self.paths.len();
         for field in operands {
@@ -85,7 +85,7 @@ impl Walk<'_> {
         Some(count)
     }
 
-    /// Returns each path with each value of a field chosen.
+    /// Returns each path with each field value chosen.
     fn choices(&self, paths: Vec<Path>, field: usize) -> Vec<Path> {
         let pins = self.pins[field].as_deref().unwrap_or_default();
         let with_choices = |path: Path| match path.chosen(field) {
@@ -102,7 +102,7 @@ impl Walk<'_> {
         paths.into_iter().flat_map(with_choices).collect()
     }
 
-    /// Returns the input of the computation: the operands' canonical bytes, or all bytes after the
+    /// Returns the computation's input: the operands' canonical bytes, or all bytes after the
     /// field.
     fn input(&self, path: &Path, operands: &[usize], behind: &[Element]) -> Vec<u8> {
         let pin =
@@ -113,7 +113,7 @@ impl Walk<'_> {
                 input.extend_from_slice(pin.canonical.as_deref().unwrap_or_default());
             }
         }
-        // The rest of the key, from which the end of the key may omit separators.
+        // The rest of the key, from which the key's end may omit separators.
         let mut kept = 0;
         for element in behind {
             match element {
@@ -128,7 +128,7 @@ impl Walk<'_> {
                         kept = input.len() - pin.cut;
                     }
                 }
-                // No computed field can follow one that is computed of the rest.
+                // No computed field can follow one that is computed from the rest.
                 Element::Computed(_) => {}
             }
         }

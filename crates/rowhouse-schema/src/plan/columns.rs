@@ -1,4 +1,4 @@
-//! The conditions of a query on columns, checked on the cells of a row after it was read.
+//! A query's conditions on columns, checked on a row's cells after it was read.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::set::FieldConditions;
 use crate::columns::{CellMismatch, Column, ColumnAddress, ColumnSchema};
 use crate::value::Value;
 
-/// The conditions on columns: the part of a query that remains after those on the key's fields.
+/// The conditions on columns: the query part that remains after the conditions on key fields.
 ///
 /// ```
 /// use rowhouse_model::{Cell, CellKind, Row, Timestamp};
@@ -29,7 +29,7 @@ use crate::value::Value;
 #[derive(Clone, Debug)]
 pub struct ColumnFilter {
     schema: ColumnSchema,
-    /// The conditions of each column; slots are positions of columns.
+    /// Each column's conditions; slots are column positions.
     wanted: Vec<FieldConditions>,
 }
 
@@ -47,13 +47,12 @@ impl ColumnFilter {
         Some(Self { schema: schema.clone(), wanted })
     }
 
-    /// The columns that have to be read, each with one qualifier, in the order of their
-    /// declarations.
+    /// The columns that have to be read, each with one qualifier, in declaration order.
     pub fn columns(&self) -> impl Iterator<Item = &Column> {
         self.wanted.iter().map(|wanted| &self.schema.columns()[wanted.slot])
     }
 
-    /// The selection of these columns alone.
+    /// The selection with these columns alone.
     pub fn reads(&self) -> Columns {
         let mut columns = Columns::all();
         for column in self.columns() {
@@ -63,16 +62,16 @@ impl ColumnFilter {
         columns
     }
 
-    /// The conditions of each column; slots are positions of columns.
+    /// Each column's conditions; slots are column positions.
     pub(super) fn conditions(&self) -> &[FieldConditions] {
         &self.wanted
     }
 
-    /// Returns whether a row with these cells matches. The newest cell of each column decides.
+    /// Returns true if a row with these cells matches. Each column's newest cell decides.
     ///
     /// # Errors
-    /// Returns the value that is not of its column's type, if that value could have decided. Such a
-    /// row does not match, and can be counted.
+    /// Returns the value that does not fit the column type, if that value could have decided. Such
+    /// a row does not match, and can be counted.
     pub fn matches(&self, row: &Row) -> Result<bool, CellMismatch> {
         let mut misfit = None;
         for (wanted, column) in self.wanted.iter().zip(self.columns()) {
@@ -99,7 +98,7 @@ impl ColumnFilter {
 }
 
 impl fmt::Display for ColumnFilter {
-    /// Writes the conditions of each column, and where the column is stored.
+    /// Writes each column's conditions, and where the column is stored.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, (wanted, column)) in self.wanted.iter().zip(self.columns()).enumerate() {
             let and = if nth == 0 { "" } else { " and " };

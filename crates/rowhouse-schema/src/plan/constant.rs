@@ -1,4 +1,4 @@
-//! Reads the constants of a query as values of a field.
+//! Reads a query's constants as a field's values.
 
 use jiff::tz::TimeZone;
 
@@ -11,10 +11,10 @@ use crate::error::Fault;
 use crate::time::{TimeLiteral, calendar_digits};
 use crate::value::{Decimal, Value};
 
-/// The most decimal digits of a number of 128 bits that can be any.
+/// The most decimal digits in a 128-bit number that can be any.
 const DIGITS_MAX: usize = 38;
 
-/// Reads constants as values of a field or column.
+/// Reads constants as a field's or column's values.
 pub(super) struct ConstantReader<'a> {
     /// Either `field` or `column`.
     pub(super) of: &'a str,
@@ -23,7 +23,7 @@ pub(super) struct ConstantReader<'a> {
 }
 
 impl ConstantReader<'_> {
-    /// Returns the position of a constant in a domain.
+    /// Returns a constant's position in a domain.
     pub(super) fn point(
         &self,
         domain: &OrdinalDomain,
@@ -33,14 +33,14 @@ impl ConstantReader<'_> {
         domain.point(&value, self.zone).map_err(|why| self.wrong(constant, &why))
     }
 
-    /// Returns the count of decimal digits, and the number that they form.
+    /// Returns the decimal digit count, and the number that they form.
     pub(super) fn digits(&self, constant: &Constant) -> Result<(u32, i128), Fault> {
         let text = match &constant.literal {
             Literal::Word(text) | Literal::Value(Value::Text(text)) => Some(text),
             Literal::Value(_) | Literal::List(_) => None,
         };
         let digits = text.filter(|text| text.bytes().all(|c| c.is_ascii_digit()));
-        // Longer ones are in no number, as 38 digits of another one are.
+        // Longer ones are in no number, as 38 digits from another one are.
         let count = digits.map(|digits| digits.len().min(DIGITS_MAX));
         let number = digits.map(|digits| digits.get(..DIGITS_MAX).unwrap_or(digits).parse());
         match (count, number) {
@@ -50,7 +50,7 @@ impl ConstantReader<'_> {
         }
     }
 
-    /// Returns the first instant of a time interval, and the first one after it.
+    /// Returns the first instant in a time interval, and the first one after it.
     pub(super) fn interval(
         &self,
         domain: &OrdinalDomain,
@@ -74,7 +74,7 @@ impl ConstantReader<'_> {
         Ok((domain.point_of(start), domain.point_of(stop)))
     }
 
-    /// Returns the bytes of a whole value; `None` if no key can hold it.
+    /// Returns a whole value's bytes; `None` if no key can hold it.
     pub(super) fn whole(&self, body: &Body, constant: &Constant) -> Result<Option<Vec<u8>>, Fault> {
         let value = self.value(body, constant)?;
         match body {
@@ -105,7 +105,7 @@ impl ConstantReader<'_> {
         }
     }
 
-    /// Returns the hash of a constant, or the stored hash that it is. Empty if no value equals the
+    /// Returns a constant's hash, or the stored hash that it is. Empty if no value equals the
     /// constant; two for a zero, which may be signed.
     pub(super) fn hashes(&self, body: &Body, constant: &Constant) -> Result<Vec<Hash>, Fault> {
         let Body::Hashed(hashed) = body else { return Ok(Vec::new()) };
@@ -140,7 +140,7 @@ impl ConstantReader<'_> {
         hashes.map_err(|why| self.wrong(constant, &why))
     }
 
-    /// Returns whether keys can hold this value, a text or bytes of the right kind.
+    /// Returns true if keys can hold this value, a text or bytes of the right kind.
     fn is_held(&self, body: &Body, value: &Value, constant: &Constant) -> Result<bool, Fault> {
         let Body::Sequence(Sequence { content, .. }) = body else { return Ok(true) };
         if !content.is_restricted() {
@@ -150,7 +150,7 @@ impl ConstantReader<'_> {
         Ok(content.bytes(value).is_ok())
     }
 
-    /// Returns the value of a constant.
+    /// Returns a constant's value.
     fn value(&self, body: &Body, constant: &Constant) -> Result<Value, Fault> {
         match (body, &constant.literal) {
             (Body::Repeat(repeat), Literal::List(groups)) => {
@@ -200,7 +200,7 @@ impl ConstantReader<'_> {
         }
     }
 
-    /// Returns the value of a constant for a field of numbers or times.
+    /// Returns a constant's value for a number or time field.
     fn number(&self, domain: &OrdinalDomain, constant: &Constant) -> Result<Value, Fault> {
         let is_time = domain.tick().is_some();
         match &constant.literal {

@@ -1,4 +1,4 @@
-//! Covers ranges of qualifiers with prefixes, to which a MultipleColumnPrefixFilter seeks.
+//! Covers qualifier ranges with prefixes, to which a MultipleColumnPrefixFilter seeks.
 //!
 //! ```text
 //! [b37, b52)      b37 b38 … b3\xFF   b4   b5 b50 b51
@@ -23,7 +23,7 @@ const ROOM_MAX: usize = 1_024;
 /// Returns prefixes that cover all qualifiers in these ranges, and as few others as the limits
 /// allow.
 pub(super) fn cover(ranges: &[RowRange]) -> BTreeSet<Bytes> {
-    // With no room for its bounds, a range takes up to two prefixes.
+    // With no room for the bounds, a range takes up to two prefixes.
     let ranges = coarsen(ranges.to_vec(), PREFIXES_MAX / 2);
     let mut room = ROOM_MAX;
     loop {
@@ -40,7 +40,7 @@ pub(super) fn cover(ranges: &[RowRange]) -> BTreeSet<Bytes> {
 }
 
 struct Cover {
-    /// The most prefixes that may separate one bound from the qualifiers outside of the range.
+    /// The most prefixes that may separate one bound from the qualifiers outside the range.
     room: usize,
     found: BTreeMap<Vec<u8>, Coverage>,
 }
@@ -72,7 +72,7 @@ impl Cover {
         self.up_to(stop, shared + 1);
     }
 
-    /// Covers the qualifiers from `start` on that share its first `shared` bytes.
+    /// Covers the qualifiers from `start` on that share the first `shared` bytes of `start`.
     fn from(&mut self, start: &[u8], shared: usize) {
         let mut room = self.room;
         for at in shared..start.len() {
@@ -86,7 +86,7 @@ impl Cover {
         self.put(start, Coverage::All);
     }
 
-    /// Covers the qualifiers before `stop` that share its first `shared` bytes.
+    /// Covers the qualifiers before `stop` that share the first `shared` bytes of `stop`.
     fn up_to(&mut self, stop: &[u8], shared: usize) {
         let mut room = self.room;
         for at in shared..stop.len() {
@@ -188,7 +188,7 @@ mod tests {
             wide: bool,
             qualifiers in prop::collection::vec(prop::collection::vec(0..4_u8, 0..5), 50),
         ) {
-            // Bytes at both ends of the range of byte values.
+            // Bytes at both ends of the byte value range.
             let spread = |bytes: &Vec<u8>| -> Vec<u8> {
                 bytes.iter().map(|byte| if wide { byte.wrapping_sub(2) } else { *byte }).collect()
             };

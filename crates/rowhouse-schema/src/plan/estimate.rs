@@ -1,4 +1,4 @@
-//! The cost of a plan: regions and rows, estimated from statistics of a table.
+//! A plan's cost: regions and rows, estimated from table statistics.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use rowhouse_model::{Error, Result, RowRange};
 
 use super::Plan;
 
-/// Statistics of a table, for [`Plan::estimate`].
+/// Table statistics, for [`Plan::estimate`].
 ///
 /// ```
 /// use rowhouse_schema::{KeySchema, Predicate, Statistics};
@@ -38,7 +38,8 @@ struct Sample {
 }
 
 impl Statistics {
-    /// Creates statistics of a table whose regions start at these keys; the first is the empty key.
+    /// Creates statistics for a table whose regions start at these keys; the first is the empty
+    /// key.
     ///
     /// # Errors
     /// Returns an error for keys that are not in order, or do not begin with the empty key.
@@ -69,33 +70,33 @@ impl Statistics {
     }
 }
 
-/// The approximate cost of a plan.
+/// A plan's approximate cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The number of regions that the ranges overlap, and the number of all regions; `None` if the
-    /// regions are unknown.
+    /// How many regions the ranges overlap, and how many there are; `None` if the regions are
+    /// unknown.
     pub regions: Option<(usize, usize)>,
-    /// The number of rows; `None` without a sample of keys.
+    /// How many rows; `None` without a key sample.
     pub rows: Option<EstimatedRows>,
 }
 
-/// Approximate numbers of rows, extrapolated from a sample.
+/// Approximate row counts, extrapolated from a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EstimatedRows {
     /// Rows in the plan's ranges.
     pub read: u64,
-    /// Those of them that fit the template and pass the residual; conditions on columns are not
-    /// estimated.
+    /// The rows in the ranges that fit the template and pass the residual; conditions on columns
+    /// are not estimated.
     pub given: u64,
-    /// Rows of the table.
+    /// Rows in the table.
     pub all: u64,
 }
 
 impl Plan {
-    /// Estimates the cost of the plan in a table with these statistics. The plan itself does not
-    /// depend on them.
+    /// Estimates the plan's cost in a table with these statistics. The plan itself does not depend
+    /// on them.
     pub fn estimate(&self, known: &Statistics) -> Estimate {
         let touched = |region: &&RowRange| {
             let before =

@@ -12,8 +12,8 @@ use crate::value::Value;
 pub(crate) const RANGES_SHOWN: usize = 20;
 
 impl Plan {
-    /// Explains in words how the plan is read: the number of scans, and where rows are filtered.
-    /// Each line ends with a line end.
+    /// Explains in words how the plan is read: the scan count, and where rows are filtered. Each
+    /// line ends with a line end.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, Predicate};

@@ -1,8 +1,8 @@
-//! Key ranges for conditions on values of fixed width.
+//! Key ranges for conditions on values with fixed width.
 //!
 //! With a padding other than zeros, values are not entirely in their own order: `ab` padded with
 //! `~` comes after `abc`. As before a literal (see `open.rs`), the values that are out of order
-//! with a constant are shorter ones that it begins with, and each has a key of its own.
+//! with a constant are shorter ones that it begins with, and each has a separate key.
 
 use rowhouse_model::{Bytes, RowRange};
 
@@ -31,7 +31,7 @@ pub(super) fn fixed_keys(fixed: Fixed, test: StoredTest<'_>, is_text: bool) -> K
 }
 
 /// As [`fixed_keys`], for bytes whose hex digits are stored in reverse order. Tests can address
-/// only the first digits as stored, and queries ask just that of reversed values.
+/// only the first digits as stored, and queries ask just that about reversed values.
 fn digits_reversed(fixed: Fixed, test: StoredTest<'_>) -> KeyRanges {
     let start = match test {
         StoredTest::Compare(Comparison::Equal, constant) if fixed.check(constant).is_err() => {
@@ -73,7 +73,7 @@ impl Compared<'_> {
         }
     }
 
-    /// Returns the keys of values that are less than the constant.
+    /// Returns the keys for values that are less than the constant.
     fn below(&self) -> Vec<RowRange> {
         let width = usize::from(self.fixed.width);
         let constant = &self.constant[..self.constant.len().min(width)];
@@ -92,8 +92,8 @@ impl Compared<'_> {
         ranges
     }
 
-    /// Returns the keys of shorter values that the constant begins with and whose keys are not less
-    /// than it.
+    /// Returns the keys for shorter values that the constant begins with and whose keys are not
+    /// less than it.
     fn out_of_order_ranges(&self, constant: &[u8]) -> Vec<RowRange> {
         let values = (0..constant.len())
             .map(|len| &constant[..len])
@@ -110,8 +110,8 @@ impl Compared<'_> {
     }
 }
 
-/// Returns the keys of values that begin with `start`: those that begin with its bytes, without the
-/// one value whose padding makes up the end of these bytes.
+/// Returns the keys for values that begin with `start`: the keys that begin with these bytes,
+/// without the one value whose padding makes up the end part of these bytes.
 fn starting(fixed: Fixed, start: &[u8]) -> Vec<RowRange> {
     if start.len() > usize::from(fixed.width) {
         return Vec::new();
@@ -126,7 +126,7 @@ fn starting(fixed: Fixed, start: &[u8]) -> Vec<RowRange> {
     subtract(all, vec![RowRange::prefix(&stored)])
 }
 
-/// Returns the range of the complements of a range's bytes; `None` if it is empty.
+/// Returns the range that the complements of a range's bytes form; `None` if it is empty.
 fn complemented(range: &RowRange) -> Option<RowRange> {
     let flipped = |bound: &Bytes| bound.iter().map(|byte| !byte).collect::<Vec<_>>();
     // No range is left if no bytes are greater than all keys with the complement's prefix.

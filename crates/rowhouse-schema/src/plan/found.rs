@@ -1,6 +1,6 @@
-//! The planner's view of a codec: the key ranges for the conditions on a field, and the single
+//! How the planner sees a codec: the key ranges for the conditions on a field, and the single
 //! values that can be enumerated. Ranges here are relative to the bytes pinned so far; an empty
-//! stop is the end of all keys that begin with these.
+//! stop is where all keys end that begin with these.
 
 use rowhouse_model::{Bytes, RowRange};
 
@@ -16,7 +16,7 @@ use crate::encode::{Body, Codec, Marker, Number, Repeat};
 #[derive(Debug)]
 pub(super) struct KeyRanges {
     pub(super) ranges: Vec<RowRange>,
-    /// Whether the ranges hold no others.
+    /// True if the ranges hold no others.
     pub(super) exact: bool,
 }
 
@@ -39,9 +39,9 @@ impl KeyRanges {
 #[derive(Clone, Debug)]
 pub(super) struct Pin {
     pub(super) bytes: Vec<u8>,
-    /// The value's bytes before any modifier, if they are known: the input of buckets.
+    /// The value's bytes before any modifier, if they are known: the input for buckets.
     pub(super) canonical: Option<Vec<u8>>,
-    /// The number of trailing bytes that are omitted at the end of a key.
+    /// How many trailing bytes are omitted at a key's end.
     pub(super) cut: usize,
 }
 
@@ -50,7 +50,7 @@ impl Pin {
         Self { bytes, canonical, cut: 0 }
     }
 
-    /// Returns the range of all keys that begin with this value.
+    /// Returns the range for all keys that begin with this value.
     pub(super) fn rows(&self) -> RowRange {
         let start = Bytes::copy_from_slice(&self.bytes[..self.bytes.len() - self.cut]);
         RowRange { start, stop: RowRange::prefix(&self.bytes).stop }
@@ -71,11 +71,11 @@ pub(super) fn found(codec: &Codec, wanted: Option<&FieldConditions>, limit: usiz
     if codec.lead.is_none() { values } else { led(codec.lead, values, wanted.nulls) }
 }
 
-/// Adds the leading byte to ranges of values, and the range of null if it is requested.
+/// Adds the leading byte to value ranges, and the range for null if it is requested.
 fn led(lead: Marker, values: KeyRanges, nulls: bool) -> KeyRanges {
     let mut ranges: Vec<RowRange> = match (lead.value, lead.nulls()) {
         (Some(value), _) => values.ranges.iter().map(|range| under(&[value], range)).collect(),
-        // No value begins with the byte of null.
+        // No value begins with the byte for null.
         (None, Some(null)) => values
             .ranges
             .into_iter()
@@ -108,7 +108,7 @@ pub(super) fn under(prefix: &[u8], range: &RowRange) -> RowRange {
     RowRange { start: join(&range.start), stop }
 }
 
-/// Returns the requested values one by one, in the order of their bytes, if they can be listed.
+/// Returns the requested values one by one, in byte order, if they can be listed.
 pub(super) fn pins(codec: &Codec, wanted: &FieldConditions) -> Option<Vec<Pin>> {
     let values: Vec<Pin> = match (&codec.body, &wanted.set) {
         (Body::Number(number), Set::Numbers(set)) => match set.singles() {
@@ -159,15 +159,15 @@ pub(super) fn pins(codec: &Codec, wanted: &FieldConditions) -> Option<Vec<Pin>> 
     Some(marked(codec, values, wanted.nulls))
 }
 
-/// The number of values of a field, if they can be counted.
+/// How many values a field has, if they can be counted.
 pub(super) fn values_count(codec: &Codec) -> Option<u128> {
     let Body::Number(number) = &codec.body else { return None };
     let nulls = u128::from(codec.is_nullable());
     Some(number.count(number.domain.min, number.domain.max).saturating_add(nulls))
 }
 
-/// Returns every value of a small field, in the order of their bytes, so that a scan can enumerate
-/// them to reach a condition on a later field. `None` if there are more than `max`.
+/// Returns all values of a small field, in byte order, so that a scan can enumerate them to reach a
+/// condition on a later field. `None` if there are more than `max`.
 pub(super) fn all_values(
     codec: &Codec,
     wanted: Option<&FieldConditions>,
@@ -184,7 +184,7 @@ pub(super) fn all_values(
     }
     let values = number.each(low, high).filter(|value| set.is_none_or(|set| set.passes(*value)));
     let values = values.map(|value| match pin_of_number(number, value) {
-        // A floored number is one of several that are stored as the same step.
+        // Several numbers are stored as the same step; a floored number is one among them.
         pin if number.is_floored() => Pin { canonical: None, ..pin },
         pin => pin,
     });

@@ -10,7 +10,7 @@ use crate::value::Value;
 
 impl Predicate {
     /// Returns hints about conditions that are right, and probably do not mean what was meant: a
-    /// day that ends at its first instant, and a count in another unit than that of the field.
+    /// day that ends at its first instant, and a count in another unit than the field's.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, Predicate};
@@ -47,7 +47,7 @@ impl Predicate {
 }
 
 impl Field {
-    /// Returns a hint about a value of a time field that was probably counted in another unit.
+    /// Returns a hint about a time field's value that was probably counted in another unit.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, Value};
@@ -69,13 +69,13 @@ impl Field {
 }
 
 impl Column {
-    /// As [`Field::unit_hint`], for the value of a cell.
+    /// As [`Field::unit_hint`], for a cell value.
     pub fn unit_hint(&self, value: &Value) -> Option<String> {
         self.field().unit_hint(value)
     }
 }
 
-/// Returns the number of a value that is a whole number.
+/// Returns the number for a value that is a whole number.
 fn integer_of(value: &Value) -> Option<i128> {
     match value {
         Value::Signed(number) => Some(*number),
@@ -84,7 +84,7 @@ fn integer_of(value: &Value) -> Option<i128> {
     }
 }
 
-/// Returns the field on which a condition is: of the key, a column, or of qualifiers.
+/// Returns the field on which a condition is: a key field, a column, or a qualifier field.
 fn field_of<'s>(
     condition: &Condition,
     key: Option<&'s KeySchema>,
@@ -100,7 +100,7 @@ fn field_of<'s>(
     }
 }
 
-/// Returns the unit of a field of times that are shorter than a day.
+/// Returns a time field's unit if it is shorter than a day.
 fn tick_of(field: &Field) -> Option<Tick> {
     let domain: Option<&OrdinalDomain> = match &field.codec.body {
         Body::Hashed(hashed) => hashed.of.domain(),
@@ -111,7 +111,7 @@ fn tick_of(field: &Field) -> Option<Tick> {
 
 const DAY_NANOS: i128 = 86_400_000_000_000;
 
-/// Returns a hint about a comparison with a day, month or year, which stands for its first instant.
+/// Returns a hint about a comparison with a day, month or year, which stands for the first instant.
 fn day_hint(condition: &Condition) -> Option<String> {
     let date = |constant: &Constant| {
         let text = match &constant.literal {
@@ -139,12 +139,12 @@ fn day_hint(condition: &Condition) -> Option<String> {
     }
 }
 
-/// The years in which counts of times are expected.
+/// The years in which time counts are expected.
 const EXPECTED: (&str, &str) = ("2000", "2100");
 /// The years in which counts are not suspicious.
 const PLAUSIBLE: (&str, &str) = ("1980", "2200");
 
-/// Returns a hint about a count that is a usual time in another unit than that of its field.
+/// Returns a hint about a count that is a usual time in another unit than the field's.
 fn unit_hint(name: &str, count: i128, tick: Tick) -> Option<String> {
     let instant = |year: &str| Time::parse(year).ok().map(Time::as_nanos);
     let is_between = |nanos: i128, (first, last): (&str, &str)| {

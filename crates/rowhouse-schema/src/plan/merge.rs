@@ -1,4 +1,4 @@
-//! The merge of a plan's streams into one order. It does no reads itself: the caller reads the
+//! Merges a plan's streams into one order. The merge does no reads itself: the caller reads the
 //! streams and offers their rows.
 
 use std::borrow::Cow;
@@ -10,9 +10,9 @@ use super::{Direction, Plan};
 use crate::error::KeyMismatch;
 use crate::key::KeySchema;
 
-/// A k-way merge of the rows of a plan's streams by logical key.
+/// A k-way merge of a plan's streams by logical key.
 ///
-/// It requests a row from each stream, and returns the first of the rows that it holds.
+/// It requests a row from each stream, and returns the first row that it holds.
 ///
 /// ```
 /// use rowhouse_schema::{Direction, KeySchema, Predicate, StreamMerge};
@@ -48,13 +48,13 @@ use crate::key::KeySchema;
 pub struct StreamMerge<T> {
     schema: KeySchema,
     direction: Direction,
-    /// The number of bytes before the logical key, if the only merged computed field is the first
+    /// How many bytes come before the logical key, if the only merged computed field is the first
     /// element.
     lead: Option<usize>,
-    /// The next row of each stream that has one.
+    /// Each stream's next row, if it has one.
     rows: Vec<Option<T>>,
-    /// The logical keys of these rows and their streams, the next one last. Consecutive rows of a
-    /// stream are mostly consecutive in the merge; one comparison then finds a row's position.
+    /// These rows' logical keys and streams, the next one last. Consecutive rows in a stream are
+    /// mostly consecutive in the merge; one comparison then finds a row's position.
     heads: Vec<(Vec<u8>, usize)>,
     /// The streams whose next row is unknown.
     wanted: Vec<usize>,
@@ -63,7 +63,7 @@ pub struct StreamMerge<T> {
 }
 
 impl<T> StreamMerge<T> {
-    /// Creates a merge of all streams of a plan, which are all read in this direction.
+    /// Creates a merge for all streams in a plan, which are all read in this direction.
     pub fn new(plan: &Plan, direction: Direction) -> Self {
         let streams = plan.streams().count();
         Self {
@@ -77,13 +77,13 @@ impl<T> StreamMerge<T> {
         }
     }
 
-    /// The position among the plan's streams of one whose next row has to be offered, or whose end
-    /// has to be reported; `None` if the merge can continue.
+    /// Which stream, by position in the plan, needs the next row offered or the end reported;
+    /// `None` if the merge can continue.
     pub fn wanted(&self) -> Option<usize> {
         self.wanted.last().copied()
     }
 
-    /// Adds the next row of the stream that [`StreamMerge::wanted`] returned.
+    /// Adds the next row from the stream that [`StreamMerge::wanted`] returned.
     ///
     /// # Errors
     /// `InvalidRequest` for a key that does not fit the template, because it has no position in the
@@ -100,9 +100,9 @@ impl<T> StreamMerge<T> {
         Ok(())
     }
 
-    /// Returns whether a row with this key, the next of the requested stream, is the next of all
-    /// streams. Such a row can be returned directly, without being offered, and its stream's next
-    /// row is still requested. Consecutive rows of a stream are mostly consecutive in the merge.
+    /// Returns true if a row with this key, the next in the requested stream, is the next among all
+    /// streams. Such a row can be returned directly, without being offered, and the stream's next
+    /// row is still requested. Consecutive rows in a stream are mostly consecutive in the merge.
     ///
     /// # Errors
     /// As [`StreamMerge::offer`].
@@ -114,7 +114,7 @@ impl<T> StreamMerge<T> {
         Ok(order.is_lt() == (self.direction == Direction::Forward))
     }
 
-    /// Returns the part of a key by which rows are merged.
+    /// Returns the key part by which rows are merged.
     fn logical<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, KeyMismatch> {
         match self.lead {
             Some(lead) if key.len() >= lead => Ok(key[lead..].into()),
@@ -127,7 +127,7 @@ impl<T> StreamMerge<T> {
         self.wanted.pop();
     }
 
-    /// Returns the next row of all streams; `None` after the last, or while a stream's row is
+    /// Returns the next row among all streams; `None` after the last, or while a stream's row is
     /// requested.
     pub fn next_row(&mut self) -> Option<T> {
         if !self.wanted.is_empty() {
@@ -140,7 +140,7 @@ impl<T> StreamMerge<T> {
         self.rows[stream].take()
     }
 
-    /// Inserts a head at its position.
+    /// Inserts a head at the right position.
     fn insert(&mut self, head: (Vec<u8>, usize)) {
         let behind = match self.direction {
             Direction::Forward => Ordering::Greater,

@@ -1,11 +1,11 @@
-//! Query planning: from a query to the row ranges that hold its rows, in four steps without side
+//! Query planning: from a query to the row ranges that hold the rows, in four steps without side
 //! effects.
 //!
-//! [`parse`] parses the query, [`bind`] turns it into one [`set`] of values for each field,
-//! [`walk`] goes through the template from the left and pins bytes as far as it can, and
-//! [`explain`] prints the result. The walk gets from [`found`] the ranges of a field's requested
-//! values, or the single values; each kind of codec has a file for this. Fields of qualifiers are
-//! planned the same way in [`qualifiers`], and [`parts`] turns their ranges into reads.
+//! [`parse`] parses the query, [`bind`] turns it into one value [`set`] for each field, [`walk`]
+//! goes through the template from the left and pins bytes as far as it can, and [`explain`] prints
+//! the result. The walk gets from [`found`] the ranges for a field's requested values, or the
+//! single values; each codec kind has a file for this. Qualifier fields are planned the same way in
+//! [`qualifiers`], and [`parts`] turns their ranges into reads.
 
 mod bind;
 mod buckets;
@@ -60,16 +60,16 @@ use ranges::normalize;
 use set::FieldConditions;
 use streams::{Stream, are_in_order};
 
-/// The most ranges of a plan. A query that would need more gets fewer and wider ranges, a residual,
+/// The most ranges in a plan. A query that would need more gets fewer and wider ranges, a residual,
 /// and a note about it.
 pub const RANGES_MAX: usize = 10_000;
 
 /// A query plan: the row ranges to read, the conditions that remain to be checked, and the order in
 /// which the rows come.
 ///
-/// The ranges may hold rows whose keys do not fit the template; these are not part of the answer.
+/// The ranges may hold rows whose keys do not fit the template; these are not in the answer.
 ///
-/// # Example: how are the rows of a query found?
+/// # Example: how are a query's rows found?
 ///
 /// Scan the ranges in order, decode each key, and keep the rows that fit and match:
 ///
@@ -108,7 +108,7 @@ pub const RANGES_MAX: usize = 10_000;
 ///
 /// # Example: what if the rows are spread over buckets?
 ///
-/// The plan has a stream of ranges for each bucket. Merging these by [`KeySchema::logical_key`],
+/// The plan has a range stream for each bucket. Merging these by [`KeySchema::logical_key`],
 /// forward or in reverse, returns the rows in the plan's order; [`StreamMerge`] does so.
 ///
 /// ```
@@ -131,10 +131,10 @@ pub struct Plan {
     residual: Option<Residual>,
     /// The conditions on columns that remain to be checked on each row.
     filter: Option<ColumnFilter>,
-    /// The conditions on fields of qualifiers, for each column with a template.
+    /// The conditions on qualifier fields, for each column with a template.
     qualifiers: Vec<QualifierPlan>,
     order: PlanOrder,
-    /// Whether ranges were joined because there were too many.
+    /// True if ranges were joined because there were too many.
     coarsened: bool,
     /// The fields with conditions that keys cannot decide, because they hold a hash or a step.
     candidates: Vec<usize>,
@@ -149,7 +149,7 @@ pub struct Residual {
     wanted: Vec<FieldConditions>,
 }
 
-/// The ranges of a plan that belong to one bucket or salt.
+/// A plan's ranges that belong to one bucket or salt.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanStream<'p> {
     schema: &'p KeySchema,
@@ -174,7 +174,7 @@ impl Plan {
         };
         let kept = |at: &usize| wanted[*at].clone();
         let residual = Residual { wanted: walked.residual.iter().filter_map(kept).collect() };
-        // In an index, a field that holds a part of a value can precede one that holds the whole.
+        // In an index, a field that holds part of a value can precede one that holds the whole.
         let decides = |slot: usize| schema.position(schema.fields()[slot].name()) == Some(slot);
         let lossy = |slot: &usize| {
             wanted[*slot].is_some() && schema.codec(*slot).is_lossy() && decides(*slot)
@@ -199,8 +199,8 @@ impl Plan {
         &self.ranges
     }
 
-    /// Returns whether another plan, of the same table, reads the same ranges and checks the same
-    /// conditions: whether both queries mean the same. Qualifiers are not compared.
+    /// Returns true if another plan for the same table reads the same ranges and checks the same
+    /// conditions: both queries then mean the same. Qualifiers are not compared.
     pub fn selects_as(&self, other: &Self) -> bool {
         let of_columns = |plan: &Self| {
             plan.filter
@@ -226,44 +226,44 @@ impl Plan {
         &self.predicate
     }
 
-    /// The same ranges, grouped by bucket or salt. Within a stream, rows come in the order of their
-    /// logical keys. A plan that cannot return that order has a single stream.
+    /// The same ranges, grouped by bucket or salt. Within a stream, rows come in logical key order.
+    /// A plan that cannot return that order has a single stream.
     pub fn streams(&self) -> impl Iterator<Item = PlanStream<'_>> {
         self.streams.iter().map(|stream| PlanStream { schema: &self.schema, stream })
     }
 
-    /// The conditions that remain to be checked on the rows of the ranges; `None` if there are
+    /// The conditions that remain to be checked on the rows in the ranges; `None` if there are
     /// none.
     pub fn residual(&self) -> Option<&Residual> {
         self.residual.as_ref()
     }
 
-    /// The order of the rows, when the ranges are read from first to last, or merged.
+    /// The row order, when the ranges are read from first to last, or merged.
     pub fn order(&self) -> &PlanOrder {
         &self.order
     }
 
-    /// The conditions that remain to be checked on the columns of the rows; `None` if the query has
-    /// conditions only on fields of the key.
+    /// The conditions that remain to be checked on the rows' columns; `None` if the query has
+    /// conditions only on key fields.
     pub fn column_filter(&self) -> Option<&ColumnFilter> {
         self.filter.as_ref()
     }
 
-    /// The cells to return of each column that has conditions on the fields of its qualifiers, in
-    /// the order of the declarations.
+    /// The cells to return for each column that has conditions on qualifier fields, in declaration
+    /// order.
     pub fn qualifiers(&self) -> &[QualifierPlan] {
         &self.qualifiers
     }
 
-    /// Returns whether every row of the ranges that fits the template matches, as far as keys can
-    /// tell: see [`Plan::candidates`]. False if there are conditions on columns or on fields of
-    /// qualifiers.
+    /// Returns true if every row in the ranges that fits the template matches, as far as keys can
+    /// tell: see [`Plan::candidates`]. False if there are conditions on columns or on qualifier
+    /// fields.
     pub fn is_exact(&self) -> bool {
         self.residual.is_none() && self.filter.is_none() && self.qualifiers.is_empty()
     }
 
-    /// Returns whether the ranges hold every key of the template, so that no condition narrows the
-    /// read.
+    /// Returns true if the ranges hold every key that fits the template, so that no condition
+    /// narrows the read.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, Predicate};
@@ -281,8 +281,8 @@ impl Plan {
 
     /// The fields with conditions that keys cannot decide, because keys hold only a hash, or the
     /// value rounded down to a step. The plan finds the rows that may match; a caller that stores
-    /// the values elsewhere can check them there. Fields that a column of the same name decides are
-    /// left out.
+    /// the values elsewhere can check them there. Fields that a column with the same name decides
+    /// are left out.
     pub fn candidates(&self) -> impl Iterator<Item = &str> {
         self.lossy().filter(|name| self.decided_by(name).is_none())
     }
@@ -297,13 +297,13 @@ impl Plan {
         self.filter.as_ref()?.columns().find(|column| column.name() == name)
     }
 
-    /// Returns whether a row from the ranges, decoded by the same template, matches as far as its
+    /// Returns true if a row from the ranges, decoded by the same template, matches as far as the
     /// key tells.
     pub fn matches(&self, values: &Values) -> bool {
         self.residual.as_ref().is_none_or(|residual| residual.matches(values))
     }
 
-    /// Returns whether a row is in the ranges, fits the template, and matches as far as its key
+    /// Returns true if a row is in the ranges, fits the template, and matches as far as the key
     /// tells.
     pub(crate) fn matches_key(&self, row: &[u8]) -> bool {
         RowRange::one_contains(&self.ranges, row)
@@ -317,14 +317,14 @@ impl PlanStream<'_> {
         &self.stream.ranges
     }
 
-    /// The bytes with which all keys of the stream begin, up to the last computed field. If two
+    /// The bytes with which all keys in the stream begin, up to the last computed field. If two
     /// streams have rows with equal logical keys, the stream with the lesser prefix comes first.
     pub fn prefix(&self) -> &[u8] {
         &self.stream.prefix
     }
 
-    /// The bucket or salt of the stream; several, if the template has several. Empty for rows that
-    /// need no merge.
+    /// The stream's bucket or salt; several, if the template has several. Empty for rows that need
+    /// no merge.
     pub fn buckets(&self) -> Vec<Value> {
         let merged = (0..self.schema.computed().len()).filter(|at| !self.schema.follows(*at));
         let value = |(at, cut): (usize, &std::ops::Range<usize>)| {
@@ -336,7 +336,7 @@ impl PlanStream<'_> {
 }
 
 impl Residual {
-    /// Returns whether the values, decoded by the template of the plan, pass.
+    /// Returns true if the values, decoded by the plan's template, pass.
     pub fn matches(&self, values: &Values) -> bool {
         let fields = values.as_slice();
         let value = |slot: usize| match slot.checked_sub(fields.len()) {

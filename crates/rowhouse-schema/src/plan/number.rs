@@ -33,7 +33,7 @@ pub(super) fn number_keys(number: &Number, set: &NumberSet) -> KeyRanges {
     }
 }
 
-/// Returns the range of the numbers that end with given digits, where keys begin with these.
+/// Returns the range for the numbers that end with given digits, where keys begin with these.
 fn last_digits(number: &Number, set: &NumberSet) -> KeyRanges {
     let range = match set.last {
         Some(last) => RowRange::prefix(&bytes(number, last.number)[..last.count as usize]),
@@ -43,7 +43,7 @@ fn last_digits(number: &Number, set: &NumberSet) -> KeyRanges {
     KeyRanges { exact: all, ..KeyRanges::exact(vec![range]) }
 }
 
-/// Returns the range of the numbers from `low` to `high`. The bounds are the bytes of the first
+/// Returns the range for the numbers from `low` to `high`. The bounds are the bytes of the first
 /// number and of the first one after the last, where these exist.
 fn number_range(number: &Number, (low, high): (i128, i128)) -> RowRange {
     let first = number.floor(low) > number.floor(number.domain.min);
@@ -56,7 +56,7 @@ fn number_range(number: &Number, (low, high): (i128, i128)) -> RowRange {
     RowRange { start: bound(start), stop: bound(stop) }
 }
 
-/// Returns the ranges of a set of numbers whose encodings form two halves: one range in each half.
+/// Returns the ranges for a number set whose encodings form two halves: one range in each half.
 fn halves(number: &Number, set: &NumberSet, order_break: OrderBreak) -> Vec<RowRange> {
     let below = (set.low, set.high.min(order_break.at - 1), order_break.lower_is_descending);
     let above = (set.low.max(order_break.at), set.high, false);

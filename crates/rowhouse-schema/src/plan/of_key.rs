@@ -1,4 +1,4 @@
-//! Plans of a key's queries.
+//! Plans for a key's queries.
 
 use rowhouse_model::Result;
 
@@ -28,7 +28,7 @@ impl KeySchema {
         self.plan_in(predicate, &TimeZone::UTC)
     }
 
-    /// As [`KeySchema::plan`], with a zone for times without one, of fields without one.
+    /// As [`KeySchema::plan`], with a zone for times without one, in fields without one.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, Predicate, TimeZone};
@@ -45,7 +45,7 @@ impl KeySchema {
 
     /// As [`KeySchema::plan_in`], for a predicate that may have conditions on declared columns too.
     /// The key's fields determine the ranges; [`Plan::column_filter`] holds the conditions that
-    /// remain to be checked on the cells of each row.
+    /// remain to be checked on each row's cells.
     ///
     /// ```
     /// use rowhouse_schema::{ColumnSchema, KeySchema, Predicate, TimeZone};
@@ -64,8 +64,8 @@ impl KeySchema {
     /// ```
     ///
     /// # Errors
-    /// As [`KeySchema::plan`]; `InvalidRequest` for a name that is neither a field's nor a
-    /// column's, and for the name of a column with many qualifiers.
+    /// As [`KeySchema::plan`]; `InvalidRequest` for a name that is neither a field nor a column
+    /// name, and for the name of a column with many qualifiers.
     pub fn plan_with_columns(
         &self,
         columns: &ColumnSchema,

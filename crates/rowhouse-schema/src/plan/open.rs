@@ -1,9 +1,9 @@
 //! Key ranges for conditions on open texts.
 //!
-//! The hard case is a text before a literal D (`[user text]_…`). Keys come in the order of v·D, not
-//! of v: `ab_…` comes after `ab!c_…`, though `ab` is less than `ab!c`. The texts that are out of
-//! order with a constant x are proper prefixes of x. Each has one range of keys, which is added to
-//! the keys less than x and subtracted from the others.
+//! The hard case is a text before a literal D (`[user text]_…`). Keys come in v·D order, not in v
+//! order: `ab_…` comes after `ab!c_…`, though `ab` is less than `ab!c`. The texts that are out of
+//! order with a constant x are proper prefixes of x. Each has one key range, which is added to the
+//! keys less than x and subtracted from the others.
 
 use rowhouse_model::RowRange;
 
@@ -13,7 +13,7 @@ use super::ranges::subtract;
 use super::sequence::{StoredTest, is_boundary};
 use crate::encode::{End, ends_at_its_end};
 
-/// Returns the keys of texts that pass the test, in about `limit` ranges at most.
+/// Returns the keys for texts that pass the test, in about `limit` ranges at most.
 pub(super) fn open_keys(end: &End, test: StoredTest<'_>, limit: usize) -> KeyRanges {
     match (end, test) {
         (End::Key, StoredTest::StartsWith(start)) => {
@@ -40,7 +40,7 @@ pub(super) fn open_keys(end: &End, test: StoredTest<'_>, limit: usize) -> KeyRan
     }
 }
 
-/// A text at the end of the key is in its own order.
+/// A text at the key's end is in its own order.
 fn last_text_keys(comparison: Comparison, constant: &[u8]) -> Option<RowRange> {
     let this = RowRange::row(constant);
     Some(match comparison {
@@ -56,14 +56,14 @@ fn from(start: &[u8]) -> RowRange {
     RowRange::new(start.to_vec(), Vec::new())
 }
 
-/// Returns the range of all keys less than the constant. `None` if that is empty: an empty stop
-/// would mean no end.
+/// Returns the range that holds all keys less than the constant. `None` if that is empty: an empty
+/// stop would mean no end.
 fn below(constant: &[u8]) -> Option<RowRange> {
     (!constant.is_empty()).then(|| RowRange::new(Vec::new(), constant.to_vec()))
 }
 
-/// Returns the keys of texts before a literal that begin with `start`: those that begin with its
-/// bytes, without the shorter texts whose literal makes up the rest of these bytes.
+/// Returns the keys for texts before a literal that begin with `start`: the keys that begin with
+/// these bytes, without the shorter texts whose literal makes up the rest of the bytes.
 fn starting_keys(literal: &[u8], start: &[u8]) -> KeyRanges {
     let mut holes = Vec::new();
     for len in (0..start.len()).filter(|&len| is_boundary(start, len)) {
@@ -92,7 +92,7 @@ struct Delimited<'a> {
 impl Delimited<'_> {
     fn compare(&self, comparison: Comparison) -> KeyRanges {
         let equal = || RowRange::prefix(&[self.constant, self.literal].concat());
-        // Whether the constant can be a value of the field.
+        // True if the constant can be a field value.
         let is_value = ends_at_its_end(self.constant, self.literal);
         let Some(mut out_of_order_ranges) = self.out_of_order_ranges() else {
             return self.candidates(comparison);
@@ -113,7 +113,7 @@ impl Delimited<'_> {
         }
     }
 
-    /// Returns the ranges of the texts that are less than the constant and whose keys are not all
+    /// Returns the ranges for the texts that are less than the constant and whose keys are not all
     /// less than it; `None` if there are too many.
     fn out_of_order_ranges(&self) -> Option<Vec<RowRange>> {
         let lens = (0..self.constant.len()).filter(|&len| {

@@ -1,4 +1,4 @@
-//! The order of a plan's rows.
+//! In which order a plan's rows come.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::order::FieldOrder;
 
 /// The order of a plan's rows: by the first field, then by the second, and so on.
 ///
-/// Rows come in the order of their keys. A time with `desc` comes newest first.
+/// Rows come in key order. A time with `desc` comes newest first.
 ///
 /// ```
 /// use rowhouse_schema::{KeySchema, Predicate};
@@ -30,14 +30,14 @@ pub struct PlanOrder {
     sequence: RowSequence,
 }
 
-/// How the rows of a plan's ranges come into their order.
+/// How the rows in a plan's ranges come into order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowSequence {
     /// By reading the ranges from first to last.
     AsRead,
     /// By merging the plan's streams by logical key: the rows are spread over buckets.
     Merged,
-    /// Not at all: rows come in the byte order of their keys, computed fields included.
+    /// Not at all: rows come in the keys' byte order, computed fields included.
     Physical,
 }
 
@@ -46,7 +46,7 @@ pub enum RowSequence {
 pub struct OrderedField {
     /// The field's name.
     pub name: String,
-    /// Whether the greatest (newest) value comes first.
+    /// True if the greatest (newest) value comes first.
     pub desc: bool,
     /// By value or as stored; never [`FieldOrder::Unordered`].
     pub order: FieldOrder,
@@ -82,8 +82,8 @@ impl PlanOrder {
         &self.fields
     }
 
-    /// Returns whether rows are ordered by all fields of the template. Otherwise rows that agree in
-    /// [`PlanOrder::fields`] come in the byte order of their keys.
+    /// Returns true if rows are ordered by all template fields. Otherwise rows that agree in
+    /// [`PlanOrder::fields`] come in the keys' byte order.
     pub fn is_complete(&self) -> bool {
         self.complete
     }

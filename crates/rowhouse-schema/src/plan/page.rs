@@ -1,5 +1,5 @@
 //! Page tokens: the position where a read stopped, for another process to resume at. A token is
-//! self-contained, and identifies its template, query and direction.
+//! self-contained, and identifies the template, query and direction.
 
 use rowhouse_model::{Error, Result, RowRange};
 use xxhash_rust::xxh3::xxh3_64;
@@ -18,8 +18,8 @@ pub enum Direction {
     Reverse,
 }
 
-/// The version of the token format. A token is hexadecimal text of: the version (one byte), the
-/// direction (one byte), the fingerprints of template and query, the last key, a checksum.
+/// The token format version. A token is hexadecimal text with: the version (one byte), the
+/// direction (one byte), the fingerprints for template and query, the last key, a checksum.
 const FORM: u8 = 1;
 const HEAD_LEN: usize = 18;
 const SUM_LEN: usize = 4;
@@ -132,8 +132,8 @@ impl Plan {
 }
 
 /// Returns the part of a stream that remains after rows were merged up to this logical key, when
-/// the last of them came from the stream with this prefix. Among rows with equal logical keys,
-/// those with the lesser prefix come first.
+/// the last of them came from the stream with this prefix. Among rows with equal logical keys, the
+/// rows with the lesser prefix come first.
 fn left(stream: &Stream, logical: &[u8], prefix: &[u8], direction: Direction) -> Option<RowRange> {
     let own = stream.logical_prefix();
     let Some(rest) = logical.strip_prefix(own.as_slice()) else {

@@ -1,4 +1,4 @@
-//! The parser of queries.
+//! The query parser.
 //!
 //! ```text
 //! query     = [ condition *( "and" condition ) ]
@@ -72,7 +72,7 @@ const EXPECTED: &str =
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token<'a> {
-    /// A name, a word of the language, a number or a time.
+    /// A name, a language word, a number or a time.
     Word(&'a str),
     Text(String),
     Bytes(Vec<u8>),
@@ -83,13 +83,13 @@ enum Token<'a> {
 struct QueryLexer<'a> {
     text: &'a str,
     at: usize,
-    /// The number of open parentheses.
+    /// How many parentheses are open.
     depth: usize,
 }
 
 /// The constants that begin with a letter.
 const WORDS: &[&str] = &["true", "false", "inf"];
-/// The deepest nesting of parentheses. A list of groups of values takes two.
+/// How deep parentheses may nest. A list of value groups takes two levels.
 const DEPTH_MAX: usize = 3;
 
 impl<'a> QueryLexer<'a> {
@@ -310,7 +310,7 @@ impl<'a> QueryLexer<'a> {
         })
     }
 
-    /// Parses a quoted text, at its opening quote.
+    /// Parses a quoted text, at the opening quote.
     fn quoted(&mut self) -> Result<String, Fault> {
         let open = self.at;
         let mut text = String::new();

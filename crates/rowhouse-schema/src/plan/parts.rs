@@ -1,6 +1,6 @@
-//! The reads that a plan makes of each row: one for whole families, and one for each family of
-//! which only ranges of qualifiers are needed. The latter has a filter that lets the store seek
-//! past the rest.
+//! The reads that a plan makes for each row: one for whole families, and one for each family where
+//! only qualifier ranges are needed. The latter has a filter that lets the store seek past the
+//! rest.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::cover::cover;
 use super::qualifiers::QualifierPlan;
 use super::ranges::{normalize, subtract};
 
-/// A read of some columns of each row in a plan's ranges. All parts together make up the row.
+/// A read for some columns in each row in a plan's ranges. All parts together make up the row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanPart {
     /// The columns to read.
@@ -23,7 +23,7 @@ pub struct PlanPart {
 }
 
 impl Plan {
-    /// Returns the reads of each row that cover these columns and the cells selected by conditions
+    /// Returns the reads for each row that cover these columns and the cells selected by conditions
     /// on qualifiers. There is one part unless there are such conditions; none if nothing can
     /// match.
     ///
@@ -67,7 +67,7 @@ impl Plan {
         parts
     }
 
-    /// Returns whether a cell that was read is part of the answer: it is in `columns`, or its
+    /// Returns true if a cell that was read belongs to the answer: it is in `columns`, or its
     /// column has conditions on the qualifiers and it matches them.
     pub fn shows(&self, columns: &Columns, family: &[u8], qualifier: &[u8]) -> bool {
         let of = |plan: &&QualifierPlan| plan.column().family() == family && plan.holds(qualifier);
@@ -78,11 +78,11 @@ impl Plan {
     }
 }
 
-/// Returns the read of all other families, if some are requested.
+/// Returns the read for all other families, if some are requested.
 fn beside<'f>(columns: &Columns, families: impl Iterator<Item = &'f [u8]>) -> Option<PlanPart> {
     let families: Vec<_> = families.collect();
     if columns.is_all() {
-        // The families to read are known only to the table, at the time of the read.
+        // The families to read are known only to the table, when it is read.
         let others = families.into_iter().map(is_not_family);
         return Some(PlanPart { columns: Columns::all(), filter: all_of(others.collect()) });
     }
@@ -99,8 +99,8 @@ fn beside<'f>(columns: &Columns, families: impl Iterator<Item = &'f [u8]>) -> Op
     (!others.is_all()).then_some(PlanPart { columns: others, filter: None })
 }
 
-/// Returns the qualifiers to read of a family: the requested ones that no plan decides, and those
-/// that the plans select.
+/// Returns the qualifiers to read from a family: the requested ones that no plan decides, and the
+/// ones that the plans select.
 fn qualifiers_read(family: &[u8], columns: &Columns, plans: &[&QualifierPlan]) -> Vec<RowRange> {
     let mut ranges: Vec<RowRange> = plans.iter().flat_map(|plan| plan.ranges.clone()).collect();
     let decided = |qualifier: &[u8]| plans.iter().any(|plan| plan.holds(qualifier));
@@ -123,7 +123,7 @@ fn qualifiers_read(family: &[u8], columns: &Columns, plans: &[&QualifierPlan]) -
     normalize(ranges)
 }
 
-/// Returns a filter that passes the qualifiers of the ranges, and few others.
+/// Returns a filter that passes the qualifiers in the ranges, and few others.
 ///
 /// One range is a ColumnRangeFilter. Several ranges in a MUST_PASS_ONE list would not seek from one
 /// to the next (HBase seeks only if all members ask for it). So prefixes describe them: a
@@ -141,12 +141,12 @@ fn filter(ranges: &[RowRange]) -> Option<Filter> {
 
 /// Returns a filter that skips the cells without a qualifier, and applies `filter` to all others.
 ///
-/// The delete markers of a family have no qualifier and lie among these cells. A store that follows
-/// a hint from such a cell, as HBase does, does not read the markers after it, and returns cells of
+/// A family's delete markers have no qualifier and lie among these cells. A store that follows a
+/// hint from such a cell, as HBase does, does not read the markers after it, and returns cells in
 /// other columns that they cover.
 ///
 /// A conjunction asks members that hint even for a cell that another member has excluded, but not
-/// lists: hence the list of one member.
+/// lists: hence the list with one member.
 fn after_empty_qualifier(filter: Filter) -> Filter {
     let comparator = Comparator::Binary(Bytes::new());
     let named = Filter::Qualifier(Comparison { operator: CompareOperator::NotEqual, comparator });

@@ -1,4 +1,4 @@
-//! The conditions of a query on fields of a key, on columns, and on fields of qualifiers.
+//! A query's conditions on key fields, on columns, and on qualifier fields.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,8 +10,8 @@ use crate::error::Fault;
 use crate::time::TimeLiteral;
 use crate::value::{Quoted, Value};
 
-/// Conditions on the fields of a key, on columns and on the fields of their qualifiers
-/// (`price.at`). All of them have to hold.
+/// Conditions on key fields, on columns and on the columns' qualifier fields (`price.at`). All have
+/// to hold.
 ///
 /// # Example: how is a query written?
 ///
@@ -28,8 +28,8 @@ use crate::value::{Quoted, Value};
 /// # Example: which conditions are there?
 ///
 /// `=`, `<`, `<=`, `>`, `>=`, `between … and …` (both ends included), `in (…)`, `starts with '…'`,
-/// `ends with '…'`, `under '…'` for domains, `is null`, `is not null`, and `during` for the whole
-/// of a year, month, day, hour, …; and `matches '…'`, which needs a full-text index of the field.
+/// `ends with '…'`, `under '…'` for domains, `is null`, `is not null`, and `during` for a whole
+/// year, month, day, hour, …; and `matches '…'`, which needs a full-text index on the field.
 ///
 /// ```
 /// use rowhouse_schema::Predicate;
@@ -66,12 +66,12 @@ pub struct Predicate {
     pub(super) conditions: Arc<Vec<Condition>>,
 }
 
-/// One condition on a field, on a column, or on a field of a column's qualifiers.
+/// One condition on a field, on a column, or on a column's qualifier field.
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
     pub(crate) field: String,
     pub(crate) test: Test,
-    /// The text from which the condition was parsed, and the offset of the field's name in it.
+    /// The text from which the condition was parsed, and the field name's offset in it.
     pub(super) source: Option<Arc<str>>,
     pub(super) at: usize,
 }
@@ -85,7 +85,7 @@ pub(crate) enum Test {
     EndsWith(Constant),
     Under(Constant),
     During(Constant),
-    /// The words of a text match a search text.
+    /// A text's words match a search text.
     Matches(Constant),
     IsNull,
     IsNotNull,
@@ -100,7 +100,7 @@ pub(crate) enum Comparison {
     GreaterOrEqual,
 }
 
-/// A constant, and its offset in the condition's source.
+/// A constant, and the offset in the condition's source.
 #[derive(Clone, Debug)]
 pub(crate) struct Constant {
     pub(super) at: usize,
@@ -112,7 +112,7 @@ pub(crate) enum Literal {
     /// A bare word, a number or a time, depending on the field's type.
     Word(String),
     Value(Value),
-    /// Constants in parentheses: the groups of a `repeat`.
+    /// Constants in parentheses: a `repeat`'s groups.
     List(Vec<Constant>),
 }
 
@@ -122,8 +122,8 @@ impl Predicate {
         Self::default()
     }
 
-    /// Parses a query. The error points at the wrong character. Names of fields and columns are
-    /// checked when the query is planned.
+    /// Parses a query. The error points at the wrong character. Field and column names are checked
+    /// when the query is planned.
     pub fn parse(text: &str) -> Result<Self> {
         Self::read(text, 0..text.len()).map_err(|fault| fault.in_text(text))
     }
@@ -163,7 +163,7 @@ impl Predicate {
         self.with(field, Test::Between(Constant::of(low.into()), Constant::of(high.into())))
     }
 
-    /// Adds the condition that the field is one of these values; with no values, no row matches.
+    /// Adds the condition that the field has one of these values; with no values, no row matches.
     pub fn one_of<V: Into<Value>>(self, field: &str, values: impl IntoIterator<Item = V>) -> Self {
         let values = values.into_iter().map(|value| Constant::of(value.into()));
         self.with(field, Test::OneOf(values.collect()))
@@ -193,9 +193,8 @@ impl Predicate {
         Ok(self.with(field, Test::During(Constant { at: 0, literal })))
     }
 
-    /// Adds the condition that the words of the field's text match this search text. It needs a
-    /// full-text index of the field: see
-    /// [`IndexSchema::search_plan`](crate::IndexSchema::search_plan).
+    /// Adds the condition that the field's words match this search text. It needs a full-text index
+    /// on the field: see [`IndexSchema::search_plan`](crate::IndexSchema::search_plan).
     ///
     /// ```
     /// use rowhouse_schema::Predicate;
@@ -220,18 +219,18 @@ impl Predicate {
         self.with(field, Test::IsNotNull)
     }
 
-    /// Adds all conditions of the other predicate.
+    /// Adds all conditions from the other predicate.
     pub fn and(mut self, other: Self) -> Self {
         Arc::make_mut(&mut self.conditions).extend(other.conditions.iter().cloned());
         self
     }
 
-    /// Returns whether there are no conditions.
+    /// Returns true if there are no conditions.
     pub fn is_empty(&self) -> bool {
         self.conditions.is_empty()
     }
 
-    /// Returns whether a condition is a search: it has `matches`.
+    /// Returns true if a condition is a search: it has `matches`.
     pub fn has_matches(&self) -> bool {
         self.conditions.iter().any(|condition| condition.searched().is_some())
     }
@@ -245,7 +244,7 @@ impl Predicate {
         &self.conditions
     }
 
-    /// Returns the predicate with only some of its conditions.
+    /// Returns the predicate with only some conditions.
     pub(crate) fn filtered(&self, keep: impl Fn(&Condition) -> bool) -> Self {
         let kept = self.conditions.iter().filter(|condition| keep(condition)).cloned();
         Self { conditions: Arc::new(kept.collect()) }
@@ -263,7 +262,7 @@ impl Predicate {
 }
 
 impl Condition {
-    /// Returns the error of a fault in the text from which the condition was parsed.
+    /// Returns the error for a fault in the text from which the condition was parsed.
     pub(super) fn in_source(&self, fault: Fault) -> Error {
         match &self.source {
             Some(text) => fault.in_text(text),
@@ -276,13 +275,12 @@ impl Condition {
         self.in_source(Fault::new(self.at, message))
     }
 
-    /// Returns the name of the column and the field of its qualifiers, if the condition is on such
-    /// a field.
+    /// Returns the column name and the qualifier field, if the condition is on such a field.
     pub(crate) fn qualifier_field(&self) -> Option<(&str, &str)> {
         self.field.split_once('.')
     }
 
-    /// Returns the search text of a condition with `matches`.
+    /// Returns the search text in a condition with `matches`.
     pub(crate) fn searched(&self) -> Option<&str> {
         match &self.test {
             Test::Matches(Constant { literal: Literal::Value(Value::Text(text)), .. }) => {
@@ -339,7 +337,7 @@ impl fmt::Display for Condition {
 }
 
 impl Test {
-    /// Returns whether only stored hashes are requested: `hash(user) = 0x…`.
+    /// Returns true if only stored hashes are requested: `hash(user) = 0x…`.
     pub(crate) fn is_of_hashes(&self) -> bool {
         match self {
             Self::Compare(Comparison::Equal, constant) => constant.is_hash(),
@@ -350,7 +348,7 @@ impl Test {
         }
     }
 
-    /// Returns whether a list mixes stored hashes and values, which query text cannot express.
+    /// Returns true if a list mixes stored hashes and values, which query text cannot express.
     pub(super) fn mixes_hashes_and_values(&self) -> bool {
         match self {
             Self::OneOf(constants) => {
@@ -360,12 +358,12 @@ impl Test {
         }
     }
 
-    /// Returns whether the test lists single values, which can be hashed.
+    /// Returns true if the test lists single values, which can be hashed.
     pub(crate) fn is_of_whole_values(&self) -> bool {
         matches!(self, Self::Compare(Comparison::Equal, _) | Self::OneOf(_))
     }
 
-    /// The constants of the test.
+    /// The test's constants.
     pub(super) fn constants(&self) -> impl Iterator<Item = &Constant> {
         let (first, second, list) = match self {
             Self::Compare(_, constant)
@@ -381,12 +379,12 @@ impl Test {
         first.into_iter().chain(second).chain(list)
     }
 
-    /// Returns true if the test asks for a part of a text.
+    /// Returns true if the test asks for part of a text.
     pub(super) fn is_of_parts(&self) -> bool {
         matches!(self, Self::StartsWith(_) | Self::EndsWith(_) | Self::Under(_))
     }
 
-    /// Returns whether the test only asks if there is a value.
+    /// Returns true if the test only asks if there is a value.
     pub(crate) fn is_of_presence(&self) -> bool {
         matches!(self, Self::IsNull | Self::IsNotNull)
     }

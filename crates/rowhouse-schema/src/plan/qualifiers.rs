@@ -1,4 +1,4 @@
-//! Conditions on the fields of qualifiers: the cells to read of columns that a template declares.
+//! Conditions on qualifier fields: the cells to read from columns that a template declares.
 //!
 //! For example `price.at >= 2022-12-01`, with `f:[at millis desc] price f64` declared. A qualifier
 //! is planned like a row key: [`walk`](super::walk) finds the ranges, and the conditions that these
@@ -19,8 +19,8 @@ use crate::field::Field;
 use crate::key::{KeySchema, Values};
 use crate::spelling::closest;
 
-/// The cells to read of one column with a template: those whose qualifiers are in the ranges, fit
-/// the template and pass the residual. It selects no rows, and does not affect other columns.
+/// The cells to read from one column with a template: the cells whose qualifiers are in the ranges,
+/// fit the template and pass the residual. It selects no rows, and does not affect other columns.
 ///
 /// ```
 /// use rowhouse_schema::{ColumnSchema, KeySchema, Predicate, TimeZone};
@@ -41,17 +41,17 @@ use crate::spelling::closest;
 #[derive(Clone, Debug)]
 pub struct QualifierPlan {
     pub(super) schema: ColumnSchema,
-    /// The position of the column in the declarations.
+    /// The column's position in the declarations.
     at: usize,
     /// The qualifiers, as ranges that treat them like row keys.
     pub(super) ranges: Vec<RowRange>,
-    /// All conditions, by field of the template.
+    /// All conditions, by template field.
     wanted: Vec<FieldConditions>,
-    /// The slots of those that the ranges leave open.
+    /// The slots for conditions that the ranges leave open.
     residual: Vec<usize>,
 }
 
-/// A half-open range of qualifiers.
+/// A half-open qualifier range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QualifierRange {
     /// The first qualifier.
@@ -60,12 +60,12 @@ pub struct QualifierRange {
     pub stop: Bytes,
 }
 
-/// The conditions on the fields of each template, by the column's position.
+/// The conditions on each template's fields, by the column's position.
 #[derive(Default)]
 pub(super) struct QualifierConditions(BTreeMap<usize, Vec<Option<FieldConditions>>>);
 
 impl QualifierPlan {
-    /// The column: its name, family and template.
+    /// The column: name, family and template.
     pub fn column(&self) -> &Column {
         &self.schema.columns()[self.at]
     }
@@ -85,20 +85,20 @@ impl QualifierPlan {
         (!open.is_empty()).then(|| open.join(" and "))
     }
 
-    /// Returns whether a cell of the family with this qualifier is selected.
+    /// Returns true if a cell in the family with this qualifier is selected.
     pub fn matches(&self, qualifier: &[u8]) -> bool {
         self.holds(qualifier)
             && self.template().decode(qualifier).is_ok_and(|fields| self.passes(&fields))
     }
 
-    /// Returns whether this plan decides about a qualifier of the family: it begins as the template
-    /// does, and has no declaration of its own.
+    /// Returns true if this plan decides about a qualifier in the family: the qualifier begins as
+    /// the template does, and has no declaration of its own.
     pub(super) fn holds(&self, qualifier: &[u8]) -> bool {
         qualifier.starts_with(self.column().lead())
             && self.schema.single(self.column().family(), qualifier).is_none()
     }
 
-    /// Returns whether the plan is of this column, and selects only cells in whose qualifiers this
+    /// Returns true if the plan is for this column, and selects only cells in whose qualifiers this
     /// field has a value.
     pub(super) fn needs_value(&self, column: usize, slot: usize) -> bool {
         self.at == column && self.wanted.iter().any(|it| it.slot == slot && !it.nulls)
@@ -118,14 +118,14 @@ impl QualifierPlan {
 }
 
 impl QualifierRange {
-    /// Returns whether the qualifier is in the range.
+    /// Returns true if the qualifier is in the range.
     pub fn contains(&self, qualifier: &[u8]) -> bool {
         self.start[..] <= *qualifier && (self.stop.is_empty() || *qualifier < self.stop[..])
     }
 }
 
 impl QualifierConditions {
-    /// Adds the `nth` condition of the query, which is on a field of a qualifier.
+    /// Adds the query's `nth` condition, which is on a qualifier field.
     pub(super) fn add(
         &mut self,
         key: &KeySchema,
@@ -166,7 +166,7 @@ impl QualifierConditions {
     }
 }
 
-/// Returns the column, its template, and the field of the template that a condition is on.
+/// Returns the column, its template, and the template field that a condition is on.
 fn field_of<'c>(
     key: &KeySchema,
     columns: Option<&'c ColumnSchema>,

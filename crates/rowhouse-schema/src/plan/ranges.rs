@@ -1,4 +1,4 @@
-//! Sets of rows as lists of ranges that are sorted, not empty, and do not touch.
+//! Row sets as lists of ranges that are sorted, not empty, and do not touch.
 
 use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
 
@@ -33,12 +33,12 @@ pub(super) fn intersect(a: &[RowRange], b: &[RowRange]) -> Vec<RowRange> {
     both
 }
 
-/// Returns the rows of a range that are in none of the holes.
+/// Returns a range's rows that are in no hole.
 pub(super) fn subtract(range: RowRange, holes: Vec<RowRange>) -> Vec<RowRange> {
     let mut left = Vec::new();
     let mut start = range.start;
     for hole in normalize(holes) {
-        // Nothing is before a hole that starts at the first row; its empty start is not a stop.
+        // Nothing is before a hole that starts at the first row; the empty start is not a stop.
         if hole.start > start {
             let stop = earlier(&hole.start, &range.stop);
             left.push(RowRange { start: start.clone(), stop });
@@ -58,7 +58,7 @@ pub(super) fn coarsen(ranges: Vec<RowRange>, max: usize) -> Vec<RowRange> {
     ranges.chunks(size).filter_map(hull).collect()
 }
 
-/// Returns the range from the first row of these ranges to the last.
+/// Returns the range from the first row in these ranges to the last.
 pub(super) fn hull(ranges: &[RowRange]) -> Option<RowRange> {
     let mut ranges = ranges.iter();
     let first = ranges.next()?.clone();
@@ -68,8 +68,8 @@ pub(super) fn hull(ranges: &[RowRange]) -> Option<RowRange> {
     }))
 }
 
-/// Returns the same rows, with bounds no longer than a row key can be. No row extends one of the
-/// greatest length, so the first row after its prefix replaces a longer bound.
+/// Returns the same rows, with bounds no longer than a row key can be. No row extends a row with
+/// the greatest length, so the first row after the prefix with that length replaces a longer bound.
 pub(super) fn bounded(range: RowRange) -> Option<RowRange> {
     let cut = |bound: &Bytes| RowRange::prefix(&bound[..ROW_LEN_MAX]).stop;
     let start = match range.start.len() > ROW_LEN_MAX {
@@ -80,12 +80,12 @@ pub(super) fn bounded(range: RowRange) -> Option<RowRange> {
     Some(RowRange { start, stop }).filter(|range| !range.is_empty())
 }
 
-/// Returns the later of two stops; an empty stop is the last.
+/// Returns the later stop; an empty stop is the last.
 fn later(a: &Bytes, b: &Bytes) -> Bytes {
     if a.is_empty() || b.is_empty() { Bytes::new() } else { a.max(b).clone() }
 }
 
-/// Returns the earlier of a start and a stop.
+/// Returns the start or the stop, whichever is earlier.
 fn earlier(start: &Bytes, stop: &Bytes) -> Bytes {
     if stop.is_empty() { start.clone() } else { start.min(stop).clone() }
 }

@@ -1,5 +1,5 @@
-//! The conditions of a query as sets of values: judged on one row at a time for the condition of an
-//! index, and compared with those of another query.
+//! A query's conditions as value sets: judged on one row at a time for an index condition, and
+//! compared with another query's conditions.
 
 use jiff::tz::TimeZone;
 use rowhouse_model::{Result, Row};
@@ -13,11 +13,11 @@ use crate::columns::{Column, ColumnSchema};
 use crate::key::KeySchema;
 use crate::value::Value;
 
-/// The conditions of a query on the key, on columns, and on qualifiers.
+/// A query's conditions on the key, on columns, and on qualifiers.
 #[derive(Clone, Debug)]
 pub(crate) struct RowConditions {
     key: KeySchema,
-    /// By slot of the key.
+    /// By key slot.
     fields: Vec<Option<FieldConditions>>,
     filter: Option<ColumnFilter>,
     qualifiers: Vec<QualifierPlan>,
@@ -38,7 +38,7 @@ impl RowConditions {
         Ok(Self { key: key.clone(), fields: wanted, filter, qualifiers })
     }
 
-    /// Binds the condition of an index, in which times without a zone are UTC.
+    /// Binds an index condition, in which times without a zone are UTC.
     ///
     /// # Errors
     /// As a plan; `InvalidRequest` for conditions that neither the key nor a single cell decides.
@@ -80,39 +80,39 @@ impl RowConditions {
         self.filter.iter().flat_map(ColumnFilter::columns)
     }
 
-    /// The columns with conditions on fields of their qualifiers.
+    /// The columns with conditions on their qualifier fields.
     pub(crate) fn qualifiers(&self) -> &[QualifierPlan] {
         &self.qualifiers
     }
 
-    /// Returns whether a row without a cell of these columns never matches.
+    /// Returns true if a row without a cell in these columns never matches.
     pub(crate) fn needs_cell(&self) -> bool {
         self.of_columns().iter().any(|wanted| !wanted.nulls)
     }
 
-    /// Returns whether a row matches only if this field of the key has a value.
+    /// Returns true if a row matches only if this key field has a value.
     pub(crate) fn needs_value(&self, slot: usize) -> bool {
         self.fields[slot].as_ref().is_some_and(|wanted| !wanted.nulls)
     }
 
-    /// Returns whether a row matches only if the column with this position has a value of its type.
+    /// Returns true if a row matches only if the column with this position has a value that fits
+    /// the column type.
     pub(crate) fn needs_value_of_column(&self, at: usize) -> bool {
         let mut of_columns = self.of_columns().iter().filter(|wanted| wanted.slot == at);
         of_columns.any(|wanted| !wanted.nulls && wanted.has_value_test())
     }
 
-    /// Returns whether cells of a column are selected only if this field of their qualifiers has a
-    /// value.
+    /// Returns true if a column's cells are selected only if this qualifier field has a value.
     pub(crate) fn needs_value_of_qualifier(&self, column: usize, slot: usize) -> bool {
         self.qualifiers.iter().any(|plan| plan.needs_value(column, slot))
     }
 
-    /// Returns whether the conditions leave a single value of a field of the key.
+    /// Returns true if the conditions leave a single value for a key field.
     pub(crate) fn is_single(&self, slot: usize) -> bool {
         self.fields[slot].as_ref().is_some_and(FieldConditions::is_single)
     }
 
-    /// Returns a condition of the other query that does not follow from these, as text; `None` if
+    /// Returns a condition in the other query that does not follow from these, as text; `None` if
     /// all follow.
     pub(crate) fn first_not_implied(&self, other: &Self) -> Option<String> {
         let of_key = |other: &&FieldConditions| {
@@ -126,8 +126,8 @@ impl RowConditions {
         fields.or_else(|| other.of_columns().iter().find(of_column)).map(ToString::to_string)
     }
 
-    /// Returns whether a row matches, given the values of the key's stored fields and its cells. A
-    /// value that is not of its column's type matches nothing.
+    /// Returns true if a row matches, given the key's stored field values and the cells. A value
+    /// that does not fit the column type matches nothing.
     pub(crate) fn matches(&self, key: &[Value], cells: &Row) -> bool {
         let holds = |wanted: &FieldConditions| {
             let value = key.get(wanted.slot);

@@ -1,7 +1,6 @@
 //! Key ranges for conditions on values with separators.
 //!
-//! The rows of a value are those of its bytes followed by the separator or, at the end of the key,
-//! by nothing.
+//! A value's rows have the value bytes followed by the separator or, at the key's end, by nothing.
 
 use rowhouse_model::RowRange;
 
@@ -43,12 +42,12 @@ pub(super) fn separated_keys(separated: Separated, test: StoredTest<'_>) -> KeyR
     KeyRanges::exact(compared(comparison, rows(separated, constant)).into_iter().collect())
 }
 
-/// Returns the rows of a value.
+/// Returns a value's rows.
 fn rows(separated: Separated, value: &[u8]) -> RowRange {
     let mut start = Vec::new();
     separated.start(value, &mut start);
     if separated.desc {
-        // The separator of a descending value is never omitted.
+        // A descending value's separator is never omitted.
         let mut bytes = Vec::new();
         separated.put(value, &mut bytes);
         return RowRange::prefix(&bytes);

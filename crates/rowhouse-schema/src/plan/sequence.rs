@@ -13,7 +13,7 @@ use super::terminated::terminated_keys;
 use crate::encode::foreign::Numeric;
 use crate::encode::{Arrangement, Container, Sequence};
 
-/// A test of bytes as they are stored.
+/// A test on bytes as they are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum StoredTest<'a> {
     Compare(Comparison, &'a [u8]),
@@ -99,7 +99,7 @@ fn stored_keys(sequence: &Sequence, test: StoredTest<'_>, limit: usize) -> KeyRa
     }
 }
 
-/// Returns the keys of numbers whose bytes are in numeric order.
+/// Returns the keys for numbers whose bytes are in numeric order.
 fn numeric_keys(numeric: Numeric, test: StoredTest<'_>) -> KeyRanges {
     let StoredTest::Compare(comparison, constant) = test else { return KeyRanges::none() };
     let mut bytes = Vec::new();
@@ -108,7 +108,7 @@ fn numeric_keys(numeric: Numeric, test: StoredTest<'_>) -> KeyRanges {
     KeyRanges::exact(compared(comparison, RowRange::prefix(&bytes)).into_iter().collect())
 }
 
-/// Returns the keys that compare in this way with a range that holds the keys of one value.
+/// Returns the keys that compare in this way with a range that holds one value's keys.
 pub(super) fn compared(comparison: Comparison, this: RowRange) -> Option<RowRange> {
     let all = RowRange::all();
     match comparison {
@@ -117,14 +117,14 @@ pub(super) fn compared(comparison: Comparison, this: RowRange) -> Option<RowRang
         Comparison::Less if this.start.is_empty() => None,
         Comparison::Less => Some(RowRange { start: all.start, stop: this.start }),
         Comparison::LessOrEqual => Some(RowRange { start: all.start, stop: this.stop }),
-        // An empty stop is the end of all rows.
+        // An empty stop is where all rows end.
         Comparison::Greater if this.stop.is_empty() => None,
         Comparison::Greater => Some(RowRange { start: this.stop, stop: all.stop }),
         Comparison::GreaterOrEqual => Some(RowRange { start: this.start, stop: all.stop }),
     }
 }
 
-/// Returns whether a text can be cut before this byte: it does not split a UTF-8 character.
+/// Returns true if a text can be cut before this byte: it does not split a UTF-8 character.
 pub(super) fn is_boundary(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80)
 }

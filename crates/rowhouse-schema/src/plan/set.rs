@@ -1,4 +1,4 @@
-//! The values that a query requests of one field.
+//! The values that a query requests for one field.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use super::predicate::{Comparison, Condition, Predicate, Test};
 use crate::encode::{Body, Codec, Number, Point};
 use crate::value::Value;
 
-/// All conditions on one field, as a set of values.
+/// All conditions on one field, as a value set.
 #[derive(Clone, Debug)]
 pub(super) struct FieldConditions {
     /// The field's slot: stored fields come first, computed ones after them.
     pub(super) slot: usize,
-    /// Whether rows in which the field is null match.
+    /// True if rows in which the field is null match.
     pub(super) nulls: bool,
     pub(super) set: Set,
-    /// The conditions of the query, and the positions of those on this field.
+    /// The query's conditions, and the positions of the conditions on this field.
     conditions: Arc<Vec<Condition>>,
     own: Vec<usize>,
 }
@@ -30,24 +30,24 @@ pub(super) fn described(conditions: &[FieldConditions]) -> Vec<String> {
 #[derive(Clone, Debug)]
 pub(super) enum Set {
     Numbers(NumberSet),
-    /// Texts and bytes by their own bytes, the groups of a `repeat` by the stored ones.
+    /// Texts and bytes by their own bytes, a `repeat`'s groups by the stored ones.
     Bytes(BytesSet),
     /// For a field stored as a hash: these hashes, or all.
     Hashes(Option<Vec<Hash>>),
 }
 
 /// The numbers from `low` to `high`, both included, that have the last digits. If there is a list,
-/// only its numbers, which are sorted and among those.
+/// only the list's numbers, which are sorted and meet both conditions.
 #[derive(Clone, Debug)]
 pub(super) struct NumberSet {
     pub(super) low: i128,
     pub(super) high: i128,
     pub(super) list: Option<Vec<i128>>,
-    /// The last decimal digits of all numbers, if they are given.
+    /// The last decimal digits that all numbers have, if given.
     pub(super) last: Option<LastDigits>,
 }
 
-/// The last decimal digits of a number.
+/// A number's last decimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LastDigits {
     pub(super) count: u32,
@@ -68,8 +68,8 @@ impl LastDigits {
     }
 }
 
-/// The values that pass all tests. If there is a list, only its values, which are sorted and all
-/// pass.
+/// The values that pass all tests. If there is a list, only the list's values, which are sorted and
+/// all pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BytesSet {
     pub(super) tests: Vec<BytesTest>,
@@ -84,7 +84,7 @@ pub(super) enum BytesTest {
     Under(Vec<u8>),
 }
 
-/// The hash of a value, and the value's bytes if they are known.
+/// A value's hash, and the value's bytes if they are known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hash {
     pub(super) stored: Vec<u8>,
@@ -92,7 +92,7 @@ pub(super) struct Hash {
 }
 
 impl Hash {
-    /// Returns whether one value can have both hashes. If so, and this hash lacks the value's
+    /// Returns true if one value can have both hashes. If so, and this hash lacks the value's
     /// bytes, copies them from the other.
     pub(super) fn meet(&mut self, other: &Self) -> bool {
         let meets = self.stored == other.stored
@@ -107,7 +107,7 @@ impl Hash {
 }
 
 impl FieldConditions {
-    /// Returns the set of all values of a field, null included if the field is nullable.
+    /// Returns the set with all values that a field has, null included if the field is nullable.
     pub(super) fn everything(slot: usize, codec: &Codec, predicate: &Predicate) -> Self {
         let numbers = |low, high| Set::Numbers(NumberSet { low, high, list: None, last: None });
         let set = match &codec.body {
@@ -120,22 +120,22 @@ impl FieldConditions {
         Self { slot, nulls: codec.is_nullable(), set, conditions, own: Vec::new() }
     }
 
-    /// Returns the set of all values of a column, null included: a missing column is null.
+    /// Returns the set with all values that a column has, null included: a missing column is null.
     pub(super) fn of_column(slot: usize, codec: &Codec, predicate: &Predicate) -> Self {
         Self { nulls: true, ..Self::everything(slot, codec, predicate) }
     }
 
-    /// Adds the `nth` condition of the query, which is on this field.
+    /// Adds the query's `nth` condition, which is on this field.
     pub(super) fn note(&mut self, nth: usize) {
         self.own.push(nth);
     }
 
-    /// Returns whether a condition requires null.
+    /// Returns true if a condition requires null.
     pub(super) fn requires_null(&self) -> bool {
         self.tests().any(|test| matches!(test, Test::IsNull))
     }
 
-    /// Returns whether a condition asks more than whether there is a value.
+    /// Returns true if a condition asks more than whether there is a value.
     pub(super) fn has_value_test(&self) -> bool {
         !self.tests().all(Test::is_of_presence)
     }
@@ -144,7 +144,7 @@ impl FieldConditions {
         self.own.iter().map(|nth| &self.conditions[*nth].test)
     }
 
-    /// Returns whether a decoded value of the field is in the set.
+    /// Returns true if a decoded field value is in the set.
     pub(super) fn matches(&self, codec: &Codec, value: &Value) -> bool {
         match (&self.set, &codec.body) {
             _ if value.is_null() => self.nulls,
@@ -169,7 +169,7 @@ impl FieldConditions {
         }
     }
 
-    /// Returns whether every row that meets these conditions meets the others on the same field or
+    /// Returns true if every row that meets these conditions meets the others on the same field or
     /// column. Conservative: false if it is not plain from the constants.
     pub(super) fn implies(&self, other: &Self) -> bool {
         if other.requires_null() {
@@ -178,8 +178,8 @@ impl FieldConditions {
         if !other.has_value_test() {
             return !self.nulls;
         }
-        // Without a test of the value, rows with other values match, and with values that do not
-        // fit the type.
+        // Without a value test, rows with other values match, and with values that do not fit the
+        // type.
         self.has_value_test()
             && !self.nulls
             && match (&self.set, &other.set) {
@@ -192,7 +192,7 @@ impl FieldConditions {
             }
     }
 
-    /// Returns whether the conditions leave a single value.
+    /// Returns true if the conditions leave a single value.
     pub(super) fn is_single(&self) -> bool {
         let singles = match &self.set {
             Set::Numbers(set) => set.singles().map(|list| list.len()),
@@ -271,7 +271,7 @@ impl NumberSet {
         self.last.is_none_or(|last| last.are_in(number))
     }
 
-    /// Returns whether one of the requested numbers is stored as this one.
+    /// Returns true if a requested number is stored as this one.
     fn matches_stored(&self, codec: &Number, stored: i128) -> bool {
         if !codec.is_floored() {
             return self.matches(stored);
@@ -285,7 +285,7 @@ impl NumberSet {
         }
     }
 
-    /// Returns whether the other set holds all of these numbers.
+    /// Returns true if the other set holds all these numbers.
     fn is_within(&self, other: &Self) -> bool {
         match (self.singles(), &other.list) {
             (Some(list), _) => list.iter().all(|number| other.matches(*number)),
@@ -327,7 +327,7 @@ impl NumberSet {
         }
     }
 
-    /// Restricts the set to these numbers, and to those of an earlier list.
+    /// Restricts the set to these numbers, and to an earlier list's numbers.
     pub(super) fn keep(&mut self, points: Vec<Point>) {
         let numbers = points.into_iter().flat_map(|point| point.low..=point.high);
         let mut numbers: Vec<_> = numbers.collect();
@@ -346,7 +346,7 @@ impl BytesSet {
         }
     }
 
-    /// Returns whether the other set holds all of these values, as far as the tests tell.
+    /// Returns true if the other set holds all these values, as far as the tests tell.
     fn is_within(&self, other: &Self) -> bool {
         match (&self.list, &other.list) {
             (Some(list), _) => list.iter().all(|value| other.matches(value)),
@@ -367,7 +367,7 @@ impl BytesSet {
 }
 
 impl BytesTest {
-    /// Returns whether values that pass this test pass the other, as far as the constants tell.
+    /// Returns true if values that pass this test pass the other, as far as the constants tell.
     fn implies(&self, other: &Self) -> bool {
         use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
         match (self, other) {

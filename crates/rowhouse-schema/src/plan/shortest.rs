@@ -1,5 +1,5 @@
 //! Key ranges for conditions on whole numbers stored as the shortest decimal text. Texts with the
-//! same number of digits are in numeric order, so there is one range for each number of digits.
+//! same digit count are in numeric order, so there is one range for each digit count.
 
 use rowhouse_model::RowRange;
 

@@ -1,5 +1,5 @@
-//! The ranges of a plan, grouped by bucket. Within a group, rows come in the order of their logical
-//! keys, and a merge of all groups returns that order.
+//! A plan's ranges, grouped by bucket. Within a group, rows come in logical key order, and merging
+//! all groups returns that order.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,30 +12,30 @@ use super::set::FieldConditions;
 use super::walk::{Path, one_row};
 use crate::key::KeySchema;
 
-/// The result of a walk.
+/// A walk's result.
 #[derive(Default)]
 pub(super) struct Walked {
-    /// Ranges, each with the position of its path.
+    /// Ranges, each with the path's position.
     pub(super) ranges: Vec<(usize, RowRange)>,
     pub(super) streams: Vec<Stream>,
-    /// The slots of the fields that remain to be checked.
+    /// The slots for fields that remain to be checked.
     pub(super) residual: BTreeSet<usize>,
     pub(super) coarsened: bool,
-    /// Whether rows cannot be merged into the order of their logical keys.
+    /// True if rows cannot be merged into logical key order.
     pub(super) physical: bool,
-    /// Whether no row can match.
+    /// True if no row can match.
     pub(super) empty: bool,
-    /// Whether each range of the form "all keys with this prefix" holds only the row equal to the
+    /// True if each range with the form "all keys with this prefix" holds only the row equal to the
     /// prefix.
     pub(super) one_row_each: bool,
 }
 
-/// The ranges of one combination of buckets or salts.
+/// The ranges for one combination of buckets or salts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stream {
-    /// The bytes with which all its keys begin, up to the last computed field.
+    /// The bytes with which all keys in the ranges begin, up to the last computed field.
     pub(super) prefix: Vec<u8>,
-    /// The positions of the computed fields in the prefix.
+    /// The computed fields' positions in the prefix.
     pub(super) cuts: Vec<Range<usize>>,
     pub(super) ranges: Vec<RowRange>,
 }
@@ -54,8 +54,8 @@ impl Stream {
     }
 }
 
-/// Returns whether streams that are read one after the other return rows in the order of logical
-/// keys: each comes after the one before it, whatever its bucket.
+/// Returns true if streams that are read one after the other return rows in logical key order: each
+/// comes after the one before it, regardless of the bucket.
 pub(super) fn are_in_order(streams: &[Stream]) -> bool {
     streams.windows(2).all(|pair| {
         let (before, behind) = (pair[0].logical_prefix(), pair[1].logical_prefix());
@@ -115,7 +115,7 @@ impl Walked {
     }
 }
 
-/// Groups the ranges of paths that agree up to their last computed field into streams.
+/// Groups the ranges from paths that agree up to their last computed field into streams.
 fn grouped(paths: &[Path], mut ranges: Vec<(usize, RowRange)>) -> Vec<Stream> {
     let prefix = |path: &Path| path.cuts.last().map_or(0, |cut| cut.end);
     ranges.sort_unstable_by(|(_, a), (_, b)| a.start.cmp(&b.start));

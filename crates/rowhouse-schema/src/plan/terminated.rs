@@ -37,7 +37,7 @@ pub(super) fn terminated_keys(terminated: Terminated, test: StoredTest<'_>) -> K
     KeyRanges::exact(compared(comparison, this).into_iter().collect())
 }
 
-/// Returns the part of a constant before its first zero, if values cannot hold zeros.
+/// Returns the constant up to the first zero, if values cannot hold zeros.
 fn cut(terminated: Terminated, constant: &[u8]) -> Option<&[u8]> {
     let zero = constant.iter().position(|byte| *byte == 0)?;
     terminated.check(constant).is_err().then(|| &constant[..zero])

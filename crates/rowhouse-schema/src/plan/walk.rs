@@ -13,10 +13,11 @@ use crate::encode::{Body, Codec, End};
 use crate::key::KeySchema;
 use crate::template::Element;
 
-/// The most values of a field that is enumerated so that a later condition narrows the ranges.
+/// The most values that a field may have to be enumerated so that a later condition narrows the
+/// ranges.
 const SKIP_VALUES_MAX: usize = 1_000;
 
-/// Returns the ranges of the rows that match.
+/// Returns the ranges that hold the matching rows.
 pub(super) fn walk(schema: &KeySchema, wanted: &[Option<FieldConditions>]) -> Walked {
     let listed = |wanted: &Option<FieldConditions>| {
         wanted.as_ref().and_then(|wanted| pins(schema.codec(wanted.slot), wanted))
@@ -39,32 +40,32 @@ pub(super) struct Walk<'a> {
     pub(super) wanted: &'a [Option<FieldConditions>],
     /// The requested values that can be listed, by slot.
     pub(super) pins: &'a [Option<Vec<Pin>>],
-    /// The bytes pinned so far, one path for each combination of values.
+    /// The bytes pinned so far, one path for each value combination.
     pub(super) paths: Vec<Path>,
-    /// The elements that have to be checked although their bytes are pinned, because of an open
-    /// field that ends by length. Longer values begin with the same bytes, so the value has to be
-    /// checked, unless all the rest is pinned too. If there are several such values, a key of one
-    /// may be in the range of another, so the rest has to be checked as well.
+    /// The elements that have to be checked although their bytes are pinned, because an open field
+    /// ends by length. Longer values begin with the same bytes, so the value has to be checked,
+    /// unless all the rest is pinned too. If there are several such values, one value's key may be
+    /// in another value's range, so the rest has to be checked as well.
     pub(super) uncertain: Option<Range<usize>>,
     pub(super) walked: Walked,
 }
 
-/// One combination of pinned bytes, from the left.
+/// One pinned byte combination, from the left.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     pub(super) bytes: Vec<u8>,
-    /// The number of trailing bytes that are omitted at the end of a key.
+    /// How many trailing bytes are omitted at a key's end.
     cut: usize,
     /// For each stored field on which a computed field depends, the pin that this path takes.
     chosen: Vec<Option<u32>>,
-    /// The positions of the computed fields by which rows have to be merged.
+    /// The computed fields' positions, for the fields by which rows have to be merged.
     pub(super) cuts: Vec<Range<usize>>,
 }
 
 /// How far a walk got.
 pub(super) enum Next {
     Continue,
-    /// Stop, with the ranges of each path; elements from this one on remain to be checked.
+    /// Stop, with each path's ranges; elements from this one on remain to be checked.
     Stop(usize),
 }
 
@@ -77,7 +78,7 @@ impl Path {
         Self { bytes: Vec::new(), cut: 0, chosen, cuts: Vec::new() }
     }
 
-    /// The pin that this path takes of a field, if it had to choose one.
+    /// The pin that this path takes for a field, if it had to choose one.
     pub(super) fn chosen(&self, field: usize) -> Option<usize> {
         self.chosen.get(field).copied().flatten().map(|nth| nth as usize)
     }
@@ -90,7 +91,7 @@ impl Path {
 
     fn with(&self, pin: &Pin) -> Self {
         let bytes = [self.bytes.as_slice(), &pin.bytes].concat();
-        // If the whole field can be omitted, so can the end of the fields before it.
+        // If the whole field can be omitted, so can the previous fields' end.
         let cut = pin.cut + if pin.cut == pin.bytes.len() { self.cut } else { 0 };
         Self { bytes, cut, chosen: self.chosen.clone(), cuts: self.cuts.clone() }
     }
@@ -137,7 +138,7 @@ impl Walk<'_> {
         let wanted = self.wanted[field].as_ref();
         let chosen = self.paths.iter().any(|path| path.chosen(field).is_some());
         if let Some(pins) = &self.pins[field]
-            // Adjacent values of a list form one range, if no condition follows.
+            // Adjacent values in a list form one range, if no condition follows.
             && (chosen || pins.len() < 2 || self.has_later_condition(nth) || !is_ordered_number(codec))
         {
             return self.pin_wanted(nth, field, pins);
@@ -149,7 +150,7 @@ impl Walk<'_> {
         self.stop_at(nth, codec, found)
     }
 
-    /// Returns every value of a small field, if enumerating them leads to a later condition.
+    /// Returns all values of a small field, if enumerating them leads to a later condition.
     fn small(
         &self,
         nth: usize,
@@ -157,15 +158,15 @@ impl Walk<'_> {
         wanted: Option<&FieldConditions>,
     ) -> Option<Vec<Pin>> {
         let room = RANGES_MAX / self.paths.len();
-        // The size of the domain decides, not the number of values left: a narrow range of a wide
-        // field is one range.
+        // The domain size decides, not how many values are left: a narrow range in a wide field is
+        // one range.
         if !is_small(codec) || !self.reaches_condition(nth) {
             return None;
         }
         all_values(codec, wanted, SKIP_VALUES_MAX.min(room))
     }
 
-    /// Returns whether a condition follows an element, with only small fields in between.
+    /// Returns true if a condition follows an element, with only small fields in between.
     fn reaches_condition(&self, nth: usize) -> bool {
         for element in &self.schema.elements()[nth + 1..] {
             let Some(slot) = self.schema.slot_of(element) else { continue };
@@ -217,7 +218,7 @@ impl Walk<'_> {
         Next::Continue
     }
 
-    /// Ends the walk with ranges that each hold several of these values.
+    /// Ends the walk with ranges that each hold several such values.
     fn pin_roughly(&mut self, nth: usize, pins: &[Pin]) -> Next {
         let size = pins.len().div_ceil((RANGES_MAX / self.paths.len()).max(1));
         let ranges = pins.chunks(size).filter_map(|pins| {
@@ -245,7 +246,7 @@ impl Walk<'_> {
         if nth + 1 == self.schema.elements().len()
             && let Some(width) = codec.width()
         {
-            // No key extends its last field.
+            // No key extends the last field.
             ranges.iter_mut().filter(|range| range.start.len() == width).for_each(one_row);
         }
         if self.follows_bare_zero(nth) {
@@ -255,7 +256,7 @@ impl Walk<'_> {
         Next::Stop(if exact { nth + 1 } else { nth })
     }
 
-    /// Returns whether an FF after the pinned bytes would be read as part of the value that ends
+    /// Returns true if an FF after the pinned bytes would be read as part of the value that ends
     /// them.
     fn follows_bare_zero(&self, nth: usize) -> bool {
         let before = nth.checked_sub(1).map(|before| &self.schema.elements()[before]);
@@ -280,7 +281,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Emits the ranges of whole keys: every element is pinned.
+    /// Emits the ranges for whole keys: every element is pinned.
     fn rows(&mut self) {
         let last_is_open = match self.schema.elements().last() {
             Some(Element::Field(field)) => {
@@ -317,7 +318,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns whether a field has so few values that they can be enumerated.
+/// Returns true if a field has so few values that they can be enumerated.
 fn is_small(codec: &Codec) -> bool {
     values_count(codec).is_some_and(|count| count <= SKIP_VALUES_MAX as u128)
 }
@@ -326,7 +327,7 @@ fn is_ordered_number(codec: &Codec) -> bool {
     matches!(&codec.body, Body::Number(number) if number.is_ordered())
 }
 
-/// Turns the range of all keys with a prefix into the single row that equals the prefix.
+/// Turns the range that holds all keys with a prefix into the single row that equals the prefix.
 pub(super) fn one_row(range: &mut RowRange) {
     if !range.start.is_empty() && *range == RowRange::prefix(&range.start) {
         *range = RowRange::row(&range.start);

@@ -15,12 +15,12 @@ impl<'a> Words<'a> {
         Self { text, at: 0 }
     }
 
-    /// The offset of the end of the text.
+    /// The offset where the text ends.
     pub(super) fn end(&self) -> usize {
         self.text.len()
     }
 
-    /// Returns the next word and its offset.
+    /// Returns the next word and the offset.
     pub(super) fn next(&mut self) -> Result<Option<(usize, &'a str)>, Fault> {
         if self.at >= self.text.len() && !(self.at > 0 && self.text.ends_with(' ')) {
             return Ok(None);
@@ -47,7 +47,7 @@ impl<'a> Words<'a> {
         self.next_if(|word| word.bytes().all(|c| c.is_ascii_digit()))
     }
 
-    /// Returns the offset of the next word, if it is `expected`.
+    /// Returns the next word's offset, if it is `expected`.
     pub(super) fn word(&mut self, expected: &str) -> Result<Option<usize>, Fault> {
         Ok(self.next_if(|word| word == expected)?.map(|(at, _)| at))
     }
@@ -72,7 +72,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The length up to the first space outside of parentheses; `None` if these do not match.
+/// The length up to the first space outside parentheses; `None` if these do not match.
 fn word_len(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -97,13 +97,13 @@ where
     }
 }
 
-/// Returns whether a word can be the name of a field.
+/// Returns true if a word can be a field name.
 pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
 }
 
-/// As [`check_name`], for a field of a template.
+/// As [`check_name`], for a template field.
 pub(super) fn check_field_name(at: usize, name: &str, naming: Naming) -> Result<(), Fault> {
     match name.split_once('.').filter(|_| naming == Naming::Index) {
         Some((column, field)) => {

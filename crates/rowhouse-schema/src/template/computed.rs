@@ -1,4 +1,4 @@
-//! The parser of computed fields: `bucket 16 of user by md5 digits as shard`.
+//! The parser for computed fields: `bucket 16 of user by md5 digits as shard`.
 
 use super::Naming;
 use super::bracket::{Words, check_field_name, check_name, number_up_to};
@@ -13,7 +13,7 @@ pub(super) struct RawComputed {
     pub(super) at: usize,
     name: Option<String>,
     formula: Formula,
-    /// The names after `of`, each with its offset; empty for `rest`.
+    /// The names after `of`, each with the offset; empty for `rest`.
     of: Vec<(usize, String)>,
 }
 
@@ -32,12 +32,12 @@ impl RawComputed {
         self.formula.codec().width().unwrap_or(0)
     }
 
-    /// Returns whether the field is computed of the bytes after it.
+    /// Returns true if the field is computed from the bytes after it.
     pub(super) fn is_of_rest(&self) -> bool {
         self.of.is_empty() && !matches!(self.formula, Formula::Salt { .. })
     }
 
-    /// Returns the computed field; `operand` resolves the names of its operands.
+    /// Returns the computed field; `operand` resolves the operand names.
     pub(super) fn finish(
         &self,
         operand: impl Fn(&str) -> Result<(usize, FieldType), String>,
@@ -55,7 +55,7 @@ impl RawComputed {
         };
         let names: Vec<_> = self.of.iter().map(|(_, name)| name.as_str()).collect();
         let of = match self.formula {
-            // A hash always lists its operands; for a bucket, `rest` is the default.
+            // A hash always lists the operands; for a bucket, `rest` is the default.
             Formula::Hash { .. } if names.is_empty() => "rest".to_owned(),
             _ => names.join(","),
         };
@@ -70,7 +70,7 @@ impl RawComputed {
     ) -> Result<Formula, Fault> {
         let of_operand = |function: HashFunction| match &self.of[..] {
             _ if !function.is_java() => Ok(function),
-            // For the rest of the key, the hash of bytes.
+            // For the rest of the key, the hash for bytes.
             [] => Ok(function),
             [(at, name)] => {
                 let (_, field_type) = operand(name).map_err(|why| Fault::new(*at, why))?;
@@ -91,7 +91,7 @@ impl RawComputed {
     }
 }
 
-/// Parses a computed field, after its word and number.
+/// Parses a computed field, after the word and number.
 pub(super) fn parse(
     (at, word): (usize, &str),
     (number_at, number): (usize, &str),
@@ -236,7 +236,7 @@ fn salt(at: usize, number: &str, words: &mut Words<'_>) -> Result<Formula, Fault
     Ok(Formula::Salt { count, alphabet })
 }
 
-/// Parses the characters of `a-d`, or of a list of them.
+/// Parses the characters in `a-d`, or in a character list.
 fn alphabet(at: usize, text: &str, count: u32) -> Result<Alphabet, Fault> {
     if words::is_foreign(text) {
         return Err(Fault::unsupported(at, text));

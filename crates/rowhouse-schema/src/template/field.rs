@@ -1,4 +1,4 @@
-//! The parser of a pair of brackets: a stored field (name, type, modifiers) or a computed one.
+//! The parser for a bracket pair: a stored field (name, type, modifiers) or a computed one.
 
 use super::Naming;
 use super::bracket::{Words, check_field_name};
@@ -10,7 +10,7 @@ use crate::encode::{Codec, End};
 use crate::error::Fault;
 use crate::transform::Modifiers;
 
-/// The field in a pair of brackets, as written.
+/// The field in a bracket pair, as written.
 pub(super) enum Bracket {
     Stored(StoredSource),
     Computed(RawComputed),
@@ -18,7 +18,7 @@ pub(super) enum Bracket {
 
 /// A stored field as written.
 pub(super) struct StoredSource {
-    /// The offset of its name.
+    /// The name's offset.
     pub(super) at: usize,
     pub(super) name: String,
     pub(super) field_type: FieldType,
@@ -26,17 +26,17 @@ pub(super) struct StoredSource {
 }
 
 impl StoredSource {
-    /// The number of bytes of the field, if it is constant.
+    /// How many bytes the field has, if that is constant.
     pub(super) fn width(&self) -> Option<usize> {
         self.codec()?.width()
     }
 
-    /// Returns the codec that the field would have at the end of the key.
+    /// Returns the codec that the field would have at the key's end.
     pub(super) fn codec(&self) -> Option<Codec> {
         Codec::new(&self.field_type, &self.modifiers, End::Key).ok()
     }
 
-    /// Returns whether the field is an element of a tuple, whose bytes never begin with FF.
+    /// Returns true if the field is a tuple element, whose bytes never begin with FF.
     pub(super) fn is_element(&self) -> bool {
         match &self.field_type {
             FieldType::Foreign(foreign) => {
@@ -46,7 +46,7 @@ impl StoredSource {
         }
     }
 
-    /// Returns whether the field has no end of its own.
+    /// Returns true if the field has no end of its own.
     pub(super) fn is_open(&self) -> bool {
         self.field_type.is_open(self.modifiers.desc) && self.modifiers.hash.is_none()
     }

@@ -1,4 +1,4 @@
-//! The parser of a field's type: its word and the parameters.
+//! The parser for a field's type: the word and the parameters.
 
 use super::bracket::{Words, number_up_to};
 use super::words::{self, Role, is_foreign};
@@ -10,10 +10,10 @@ use crate::transform::Modifiers;
 
 /// The most decimal digits that fit into 128 bits.
 pub(super) const DIGITS_MAX: u8 = 38;
-/// The length of the longest row key.
+/// How long the longest row key is.
 const WIDTH_MAX: u16 = 32_767;
 
-/// Parses a type, after its first word.
+/// Parses a type, after the first word.
 pub(super) fn parse(at: usize, word: &str, words: &mut Words<'_>) -> Result<FieldType, Fault> {
     let parsed = match word {
         "text" => text(words)?,
@@ -97,7 +97,7 @@ fn seconds(words: &mut Words<'_>) -> Result<FieldType, Fault> {
     Ok(FieldType::Time { unit: TimeUnit::Seconds, bytes })
 }
 
-/// Returns the text between the parentheses of a word, and its offset.
+/// Returns the text between a word's parentheses, and the offset.
 fn inside<'a>(at: usize, word: &'a str, what: &str) -> Result<(usize, &'a str), Fault> {
     let open = word.find('(').map_or(word.len(), |open| open + 1);
     match word[open..].strip_suffix(')') {

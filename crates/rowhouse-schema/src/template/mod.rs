@@ -16,23 +16,23 @@ pub(crate) use print::print_literal;
 pub(crate) use value::parse_value;
 pub(crate) use words::is_type;
 
-/// Which names the fields of a template may have.
+/// Which names template fields may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
     /// Each name once.
     Key,
-    /// In the template of an index: fields of qualifiers too, `tagged.tag`, and a name may stand
-    /// for parts of a value (a hash, a step) before it stands for the whole.
+    /// In an index template: qualifier fields too, `tagged.tag`, and a name may stand for parts of
+    /// a value (a hash, a step) before it stands for the whole.
     Index,
 }
 
-/// One piece of a template.
+/// One template piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
     /// Bytes that every key has.
     Literal(Vec<u8>),
-    /// A stored field, by its position among the fields.
+    /// A stored field, by position among the fields.
     Field(usize),
-    /// A computed field, by its position among the computed fields.
+    /// A computed field, by position among the computed fields.
     Computed(usize),
 }

@@ -1,4 +1,4 @@
-//! The parser of a field's modifiers: their order, and the combinations that a type allows.
+//! The parser for a field's modifiers: their order, and the combinations that a type allows.
 
 use super::bracket::{Words, number_up_to};
 use super::field_type::DIGITS_MAX;
@@ -21,7 +21,7 @@ enum ModifierOrder {
     Null,
 }
 
-/// Parses the modifiers of a type.
+/// Parses a type's modifiers.
 pub(super) fn parse(field_type: &FieldType, words: &mut Words<'_>) -> Result<Modifiers, Fault> {
     let mut modifiers = Modifiers::default();
     let mut last: Option<(ModifierOrder, &str)> = None;
@@ -233,7 +233,7 @@ fn null_place(at: usize, words: &mut Words<'_>) -> Result<NullPlace, Fault> {
     }
 }
 
-/// Parses the position of a foreign type's null, which has to be that of the other system.
+/// Parses the position that a foreign type's null has, which has to be the other system's position.
 fn foreign_null(
     at: usize,
     foreign: &ForeignType,

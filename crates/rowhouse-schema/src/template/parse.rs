@@ -1,4 +1,4 @@
-//! The parser of templates: literals and brackets, and the end of each open field.
+//! The template parser: literals and brackets, and each open field's end.
 
 use super::computed::RawComputed;
 use super::field::{self, Bracket, StoredSource};
@@ -17,7 +17,7 @@ pub(crate) struct Parsed {
     pub(crate) computed: Vec<Computed>,
 }
 
-/// A piece of a template, before the pieces after it are known.
+/// A template piece, before the pieces after it are known.
 enum Piece {
     Literal(Vec<u8>),
     Field(StoredSource),
@@ -25,7 +25,7 @@ enum Piece {
 }
 
 impl Piece {
-    /// The number of its bytes, if it is constant.
+    /// How many bytes it has, if that is constant.
     fn width(&self) -> Option<usize> {
         match self {
             Self::Literal(bytes) => Some(bytes.len()),
@@ -34,7 +34,7 @@ impl Piece {
         }
     }
 
-    /// Returns whether keys hold only a part of the field's value.
+    /// Returns true if keys hold only part of the field's value.
     fn is_lossy(&self) -> bool {
         match self {
             Self::Field(raw) => raw.codec().is_some_and(|codec| codec.is_lossy()),
@@ -42,7 +42,7 @@ impl Piece {
         }
     }
 
-    /// The name of the field and its offset.
+    /// The field name and the offset.
     fn name(&self) -> Option<(usize, &str)> {
         match self {
             Self::Literal(_) => None,
@@ -97,7 +97,7 @@ pub(crate) fn parse_literal(text: &str) -> Result<Option<Vec<u8>>, Fault> {
     })
 }
 
-/// The most computed fields of a template. Their positions are kept without allocating; no known
+/// The most computed fields in a template. Their positions are stored without allocating; no known
 /// table has more than one.
 pub(crate) const COMPUTED_MAX: usize = 8;
 
@@ -121,7 +121,7 @@ fn check_names(pieces: &[Piece], naming: Naming) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the position of a stored field among the stored fields, and its type.
+/// Returns a stored field's position among the stored fields, and the type.
 fn operand(
     name: &str,
     names: &[&str],
@@ -132,7 +132,7 @@ fn operand(
         Piece::Field(raw) => Some(raw),
         Piece::Literal(_) | Piece::Computed(_) => None,
     });
-    // Of several fields with a name, the last holds the most of the value.
+    // Among several fields with a name, the last holds most of the value.
     if let Some(at) = names.iter().rposition(|known| *known == name)
         && let Some(raw) = fields.nth(at)
     {
@@ -147,7 +147,7 @@ fn operand(
     })
 }
 
-/// Checks that a field computed of the rest has a stored field after it, and no computed one.
+/// Checks that a field computed from the rest has a stored field after it, and no computed one.
 fn check_rest(raw: &RawComputed, behind: &[Piece]) -> Result<(), Fault> {
     if !raw.is_of_rest() {
         return Ok(());
@@ -187,7 +187,7 @@ fn finish(
     })
 }
 
-/// Returns whether all pieces are fields with separators.
+/// Returns true if all pieces are fields with separators.
 fn is_tail(behind: &[Piece]) -> bool {
     behind.iter().all(|piece| match piece {
         Piece::Field(raw) => raw.codec().is_some_and(|codec| codec.separated().is_some()),
@@ -211,7 +211,7 @@ fn check_behind(raw: &StoredSource, behind: Option<&Piece>) -> Result<(), Fault>
         .hint("after it must come the end of the key, a literal, or another type of tuple"))
 }
 
-/// Returns the end of an open field: the key's end, a literal, or by length.
+/// Returns an open field's end: the key's end, a literal, or by length.
 fn end(raw: &StoredSource, behind: &[Piece], naming: Naming) -> Result<End, Fault> {
     let literal = match behind.first() {
         None => return Ok(End::Key),
@@ -256,7 +256,7 @@ fn no_end(raw: &StoredSource, behind: &[Piece], naming: Naming) -> Fault {
         Naming::Key => {
             fault.hint(format!("use [{} string], or put a literal such as _ after it", raw.name))
         }
-        // The type is that of the column.
+        // The type is the column type.
         Naming::Index => fault.hint("put a literal such as _ after it"),
     }
 }
@@ -305,7 +305,7 @@ fn inside(template: &str, open: usize) -> Result<&str, Fault> {
     }
 }
 
-/// Returns the byte of the escape at `at`, and the escape's length.
+/// Returns the byte for the escape at `at`, and the escape's length.
 fn escape(template: &str, at: usize) -> Result<(u8, usize), Fault> {
     let rest = &template.as_bytes()[at + 1..];
     let digit = |nth: usize| rest.get(nth).and_then(|&c| (c as char).to_digit(16));

@@ -1,4 +1,4 @@
-//! Printing of elements.
+//! Printing elements.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The values of a column: a type, and the form of numbers. A value ends with its cell.
+//! A column's values: a type, and the number form. A value ends with the cell.
 
 use super::bracket::Words;
 use super::{field_type, modifier};
@@ -9,7 +9,7 @@ use crate::field::Field;
 use crate::order::FieldOrder;
 use crate::transform::Modifiers;
 
-/// Parses the type and the form of the values of the column `name`.
+/// Parses the type and the form for the values in the column `name`.
 pub(crate) fn parse_value(name: &str, text: &str) -> Result<Field, Fault> {
     let mut words = Words::new(text);
     let (at, word) = words.expect("a type")?;
@@ -28,7 +28,7 @@ pub(crate) fn parse_value(name: &str, text: &str) -> Result<Field, Fault> {
     Ok(Field { name: name.to_owned(), field_type, modifiers, codec, order })
 }
 
-/// The word of a modifier that applies only to keys, if there is one.
+/// The word for a modifier that applies only to keys, if there is one.
 fn of_keys(modifiers: &Modifiers) -> Option<&'static str> {
     let Modifiers { zone: _, floor, form: _, reverse, hash, desc, null } = modifiers;
     let hash = hash.map(|hashing| hashing.function.word());
@@ -40,8 +40,8 @@ fn of_keys(modifiers: &Modifiers) -> Option<&'static str> {
         .or(word(null.is_some(), "null"))
 }
 
-/// As at the end of a key, but without escapes and terminators of native types, and without
-/// separators, which Phoenix does not write in cells either.
+/// As at a key's end, but without escapes and terminators for native types, and without separators,
+/// which Phoenix does not write in cells either.
 fn codec(field_type: &FieldType, modifiers: &Modifiers) -> Result<Codec, String> {
     let plain = |content| Sequence {
         content,

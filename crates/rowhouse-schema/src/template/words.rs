@@ -1,17 +1,17 @@
-//! The words of the template language, and suggestions for words that are close to one.
+//! The template language's words, and suggestions for words that are close to one.
 
 use crate::encode::FieldType;
 use crate::error::Fault;
 use crate::spelling::closest;
 
-/// The position of a word in a field.
+/// A word's position in a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// After the name.
     Type,
     /// After the type.
     Modifier,
-    /// Before a number, in the position of the name.
+    /// Before a number, in the name's position.
     Computed,
 }
 
@@ -31,18 +31,18 @@ impl Role {
         }
     }
 
-    /// Returns whether the language has that word in this role.
+    /// Returns true if the language has that word in this role.
     pub(super) fn has(self, word: &str) -> bool {
         self.words().contains(&word)
     }
 }
 
-/// Returns whether the word is a type of our own. None contains a dot; every foreign type does.
+/// Returns true if the word is a type of our own. None contains a dot; every foreign type does.
 pub(crate) fn is_type(word: &str) -> bool {
     Role::Type.has(word)
 }
 
-/// Families of foreign types, hashes and salts: `phoenix.varchar`, `ordered.string`, …
+/// The families of foreign types, hashes and salts: `phoenix.varchar`, `ordered.string`, …
 const FOREIGN: &[&str] = &[
     "java.",
     "phoenix.",
@@ -55,7 +55,7 @@ const FOREIGN: &[&str] = &[
     "bigtable.",
 ];
 
-/// Types of other languages, with hints.
+/// Types from other languages, with hints.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("int", "did you mean `i32` (or `u32`)?"),
     ("integer", "did you mean `i32` (or `u32`)?"),
@@ -96,13 +96,13 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("ascending", "ascending needs no word, leave it out"),
 ];
 
-/// The error for a type that Java has no hash for, or a hash other than that of its bytes.
+/// The error for a type that Java has no hash for, or a hash other than the one for its bytes.
 pub(super) fn no_java_hash(at: usize, field_type: &FieldType) -> Fault {
     let message = format!("`java.hashcode` is not defined for `{field_type}`");
     Fault::new(at, message).hint("it is of texts, of bytes, and of whole numbers of 4 or 8 bytes")
 }
 
-/// Returns whether the word names a foreign type, hash or salt.
+/// Returns true if the word names a foreign type, hash or salt.
 pub(super) fn is_foreign(word: &str) -> bool {
     FOREIGN.iter().any(|family| word.starts_with(family))
 }

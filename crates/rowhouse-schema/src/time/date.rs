@@ -1,4 +1,4 @@
-//! Days of the calendar.
+//! Calendar days.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::{Time, TimeLiteral, TimeZone};
 
 const DAY_NANOS: i128 = 86_400 * 1_000_000_000;
 
-/// A day of the Gregorian calendar, counted from 1970-01-01.
+/// A day in the Gregorian calendar, counted from 1970-01-01.
 ///
 /// ```
 /// use rowhouse_schema::Date;
@@ -30,7 +30,7 @@ impl Date {
         Self { days }
     }
 
-    /// Parses a date in the form `2022-12-01`; `2022-12` is its first day.
+    /// Parses a date in the form `2022-12-01`; `2022-12` is the month's first day.
     ///
     /// # Errors
     /// `InvalidRequest` for text that is not a date, or has a time of day.
@@ -43,7 +43,7 @@ impl Date {
         })
     }
 
-    /// The number of days after 1970-01-01; negative before.
+    /// How many days after 1970-01-01; negative before.
     pub const fn days(self) -> i32 {
         self.days
     }

@@ -1,7 +1,7 @@
 //! Time literals: `2022`, `2022-12`, `2022-12-01`, `2022-12-01T08:00:00.000+08:00`. Each may end
 //! with a zone; one that begins with `-` needs a day before it.
 //!
-//! A literal denotes an instant (its beginning) and an interval (the whole year, month, day, hour,
+//! A literal denotes an instant (the beginning) and an interval (the whole year, month, day, hour,
 //! minute, second or fraction).
 
 use jiff::civil::{Date, DateTime};
@@ -33,7 +33,7 @@ enum Precision {
     Year,
     Month,
     Day,
-    /// Anything shorter than a day, by its length in nanoseconds.
+    /// Anything shorter than a day, by length in nanoseconds.
     Nanos(i128),
 }
 
@@ -81,7 +81,7 @@ impl TimeLiteral {
         Ok(Time::from_nanos(midnight + i128::from(self.nanos)))
     }
 
-    /// Returns the first instant of the literal's interval, and the first one after it.
+    /// Returns the first instant in the literal's interval, and the first one after it.
     pub(crate) fn interval(&self, zone: &TimeZone) -> Result<(Time, Time), Fault> {
         let start = self.instant(zone)?;
         let stop = match self.precision {
@@ -96,7 +96,7 @@ impl TimeLiteral {
         Ok((start, Time::from_nanos(stop)))
     }
 
-    /// Nanoseconds since 1970 of a second of a day on the zone's wall clock.
+    /// Nanoseconds since 1970 for a second in a day on the zone's wall clock.
     fn at(&self, day: Day, second: i32, zone: &TimeZone) -> Result<i128, Fault> {
         let outside = |_| Fault::new(0, "no calendar reaches this time");
         let (date, cycles) = day.to_date().map_err(outside)?;
@@ -114,8 +114,8 @@ impl TimeLiteral {
 }
 
 impl Day {
-    /// Returns the date, moved by whole cycles of 400 years if it is outside of jiff's calendar or
-    /// near its end.
+    /// Returns the date, moved by whole 400-year cycles if it is outside jiff's calendar or near
+    /// the calendar's end.
     fn to_date(self) -> Result<(Date, i64), jiff::Error> {
         let far = !(0..=9000).contains(&self.year);
         let cycles = if far { (self.year - 2000).div_euclid(400) } else { 0 };
@@ -137,7 +137,7 @@ impl Day {
     }
 }
 
-/// Returns the literal of a time that is written as calendar digits without punctuation:
+/// Returns the literal for a time that is written as calendar digits without punctuation:
 /// `20221201`, `202212010800`, `20221201080000`.
 pub(crate) fn calendar_digits(text: &str) -> Option<String> {
     if !matches!(text.len(), 8 | 12 | 14) || !text.bytes().all(|c| c.is_ascii_digit()) {
@@ -189,7 +189,7 @@ impl TimeScanner<'_> {
         Ok(literal)
     }
 
-    /// Parses the time of day and the zone, of which one must be there.
+    /// Parses the time of day and the zone; at least one must be there.
     fn rest(&mut self, literal: &mut TimeLiteral) -> Result<(), Fault> {
         if literal.precision == Precision::Day && (self.skip("T") || self.skip(" ")) {
             return self.clock(literal);
@@ -256,7 +256,7 @@ impl TimeScanner<'_> {
         Err(Fault::new(at, format!("expected {what} from {min:02} to {max}")))
     }
 
-    /// Parses a run of `least` to `most` digits.
+    /// Parses `least` to `most` digits in a row.
     fn run(&mut self, least: usize, most: usize, what: &str) -> Result<i64, Fault> {
         let rest = &self.text[self.at..];
         let len = rest.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! Instants as keys hold them: counts of a unit since 1970, printed as calendar times.
+//! Instants as keys hold them: unit counts since 1970, printed as calendar times.
 
 mod date;
 mod literal;
@@ -88,7 +88,7 @@ impl Time {
         Self::new(millis, TimeUnit::Millis)
     }
 
-    /// Parses a time literal; without a zone it is in UTC, and a date is its midnight.
+    /// Parses a time literal; without a zone it is in UTC, and a date is midnight.
     ///
     /// ```
     /// use rowhouse_schema::Time;
@@ -132,14 +132,14 @@ impl Time {
     }
 }
 
-/// The Gregorian calendar repeats after 400 years, so an instant outside of jiff's years is printed
-/// with the calendar of the same day in 2000–2399.
+/// The Gregorian calendar repeats after 400 years, so an instant outside jiff's years is printed
+/// with the calendar for the same day in 2000–2399.
 const CYCLE_SECONDS: i128 = 146_097 * 86_400;
 const CYCLE_START_SECONDS: i128 = 946_684_800; // 2000-01-01
 
 impl Time {
-    /// Returns the time on a UTC wall clock, moved to a year from 2000 to 2399, and the number of
-    /// 400-year cycles by which it was moved.
+    /// Returns the time on a UTC wall clock, moved to a year from 2000 to 2399, and by how many
+    /// 400-year cycles it was moved.
     fn wall_clock(self) -> Result<(DateTime, i128), fmt::Error> {
         let seconds = self.nanos.div_euclid(1_000_000_000);
         let since = seconds - CYCLE_START_SECONDS;

@@ -17,7 +17,7 @@ pub(crate) struct FixedZone {
 const HOURS_MAX: i32 = 23;
 
 impl FixedZone {
-    /// Parses an offset. Faults count from its beginning.
+    /// Parses an offset. Faults count from the offset's beginning.
     pub(crate) fn parse(word: &str) -> Result<Self, Fault> {
         let expected = || Fault::new(0, format!("expected an offset such as +08:00, not {word}"));
         let (sign, rest) = match word.split_at_checked(1) {

@@ -1,24 +1,23 @@
-//! How a hash becomes the number of a bucket, natively and in other systems.
+//! How a hash becomes a bucket number, natively and in other systems.
 
 use super::hash::{Digest, HashFunction};
 
-/// A function from bytes to one of a number of buckets.
+/// A function from bytes to a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bucketing {
-    /// The hash, as a big-endian number, modulo the number of buckets.
+    /// The hash, as a big-endian number, modulo the bucket count.
     Modulo(HashFunction),
-    /// `(byte) (x.hashCode() % n)` through `Bytes.toBytes`: a remainder with the sign of the hash.
+    /// `(byte) (x.hashCode() % n)` through `Bytes.toBytes`: a remainder with the hash's sign.
     JavaRemainder(HashFunction),
     /// Apache Phoenix's salt byte.
     Phoenix,
     /// OpenTSDB's salt with this many bytes.
     Opentsdb { bytes: u8 },
-    /// The prefix of HBaseWD's hash distributor.
+    /// The prefix from HBaseWD's hash distributor.
     Hbasewd,
 }
 
-/// The most buckets for which the signed remainder fits into the byte of
-/// `Bucketing::JavaRemainder`.
+/// The most buckets for which the signed remainder fits into the `Bucketing::JavaRemainder` byte.
 const JAVA_BUCKETS_MAX: u32 = 128;
 
 impl Bucketing {
@@ -32,7 +31,7 @@ impl Bucketing {
         }
     }
 
-    /// The names of the foreign functions that only buckets have.
+    /// The names for the foreign functions that only buckets have.
     pub(crate) const FOREIGN: &[&str] = &["phoenix.salt", "opentsdb.salt", "hbasewd.hash"];
 
     /// Returns the bucketing by a hash function.
@@ -58,12 +57,12 @@ impl Bucketing {
         }
     }
 
-    /// Returns whether the bucketing is native, so that the number can be stored as digits.
+    /// Returns true if the bucketing is native, so that the number can be stored as digits.
     pub(crate) fn is_native(self) -> bool {
         matches!(self, Self::Modulo(_))
     }
 
-    /// Returns whether it is computed of all bytes after the field.
+    /// Returns true if it is computed from all bytes after the field.
     pub(crate) fn is_of_rest(self) -> bool {
         matches!(self, Self::Phoenix | Self::Hbasewd)
     }
@@ -78,7 +77,7 @@ impl Bucketing {
         }
     }
 
-    /// Returns the number of the bucket.
+    /// Returns the bucket number.
     pub(crate) fn bucket(self, digest: &Digest, count: u32) -> i128 {
         let hash = i64::from(digest.as_i32());
         let count_signed = i64::from(count);
@@ -86,21 +85,21 @@ impl Bucketing {
             Self::Modulo(_) => digest.modulo(count).into(),
             Self::JavaRemainder(_) => (hash % count_signed).into(),
             Self::Phoenix | Self::Opentsdb { .. } => (hash % count_signed).abs().into(),
-            // In 32 bits the absolute value of -2^31 is itself; HBaseWD keeps one byte of the
+            // In 32 bits the absolute value of -2^31 is itself; HBaseWD takes one byte of the
             // remainder.
             Self::Hbasewd if hash == i32::MIN.into() => Self::stray(count).into(),
             Self::Hbasewd => (hash.abs() % count_signed).into(),
         }
     }
 
-    /// The bucket of the only hash that HBaseWD does not make positive. It may be greater than the
+    /// The bucket for the only hash that HBaseWD does not make positive. It may be greater than the
     /// other buckets; HBaseWD's own scans then miss it.
     pub(crate) fn stray(count: u32) -> u8 {
         (i64::from(i32::MIN) % i64::from(count)) as u8
     }
 }
 
-/// The number of bytes that `count` buckets need.
+/// How many bytes `count` buckets need.
 pub(crate) fn width(count: u32) -> u8 {
     if count <= 256 { 1 } else { 2 }
 }

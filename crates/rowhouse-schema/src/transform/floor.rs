@@ -9,7 +9,7 @@ pub(crate) struct Floor {
     unit: Option<&'static (&'static str, i128)>,
 }
 
-/// Units of time and their nanoseconds.
+/// Time units and their nanoseconds.
 const UNITS: &[(&str, i128)] = &[
     ("ns", 1),
     ("us", 1_000),
@@ -37,7 +37,7 @@ impl Floor {
         }
     }
 
-    /// Returns the step in units of a field; `unit_nanos` is the unit's length if the field is a
+    /// Returns the step in a field's units; `unit_nanos` is the unit's length if the field is a
     /// time.
     pub(crate) fn step(&self, unit_nanos: Option<i128>) -> Result<i128, String> {
         let count = i128::from(self.count);

@@ -1,11 +1,11 @@
-//! The hash functions of templates. Their names and bytes never change.
+//! The hash functions in templates. Their names and bytes never change.
 
 use md5::Digest as _;
 
 use super::java_hash;
 use super::murmur3::murmur3;
 
-/// A hash function, by its name in a template.
+/// A hash function, by the name in a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HashFunction {
     /// RFC 1321.
@@ -18,16 +18,16 @@ pub(crate) enum HashFunction {
     Xxh3,
     /// MurmurHash3 x86_32, seed 0, big-endian.
     Murmur3,
-    /// CRC-32 of IEEE 802.3 (zlib, `java.util.zip.CRC32`), big-endian.
+    /// CRC-32 as in IEEE 802.3 (zlib, `java.util.zip.CRC32`), big-endian.
     Crc32,
-    /// Java's `hashCode()`, big-endian: of bytes, of a text, of a number of four or eight bytes.
-    /// The type of the operand selects one.
+    /// Java's `hashCode()`, big-endian: for bytes, for a text, for a number with four or eight
+    /// bytes. The operand type selects one.
     JavaBytes,
     JavaText,
     JavaInteger,
 }
 
-/// The words and digest lengths of the functions.
+/// The functions' words and digest lengths.
 const FUNCTIONS: &[(HashFunction, &str, u8)] = &[
     (HashFunction::Md5, "md5", 16),
     (HashFunction::Sha1, "sha1", 20),
@@ -43,7 +43,7 @@ const FUNCTIONS: &[(HashFunction, &str, u8)] = &[
 const JAVA: &str = "java.hashcode";
 
 impl HashFunction {
-    /// Returns the function with this name; for Java's, the one of bytes.
+    /// Returns the function with this name; for Java's, the one for bytes.
     pub(crate) fn named(word: &str) -> Option<Self> {
         FUNCTIONS.iter().find(|(_, name, _)| *name == word).map(|(function, ..)| *function)
     }
@@ -52,22 +52,22 @@ impl HashFunction {
         self.fact().1
     }
 
-    /// Returns whether it is Java's `hashCode()`.
+    /// Returns true if it is Java's `hashCode()`.
     pub(crate) fn is_java(self) -> bool {
         self.word() == JAVA
     }
 
-    /// The length of its digests, in bytes.
+    /// How long the digests are, in bytes.
     pub(crate) fn len(self) -> u8 {
         self.fact().2
     }
 
     fn fact(self) -> &'static (Self, &'static str, u8) {
-        // The table holds every function, in the order of the enum.
+        // The table holds every function, in enum order.
         &FUNCTIONS[self as usize]
     }
 
-    /// Returns the digest of these bytes.
+    /// Returns the digest for these bytes.
     pub(crate) fn digest(self, bytes: &[u8]) -> Digest {
         match self {
             Self::Md5 => Digest::new(&md5::Md5::digest(bytes)),
@@ -83,7 +83,7 @@ impl HashFunction {
     }
 }
 
-/// A digest of up to 32 bytes.
+/// A digest with up to 32 bytes.
 pub(crate) struct Digest {
     bytes: [u8; 32],
     len: u8,

@@ -1,6 +1,6 @@
 //! `hashCode()` as the Java library and code built on it compute it, in wrapping 32-bit arithmetic.
 
-/// The hash of a `String`, over its UTF-16 units.
+/// The hash of a `String`, over the UTF-16 units.
 pub(super) fn text(utf8: &[u8]) -> i32 {
     let text = String::from_utf8_lossy(utf8);
     text.encode_utf16().fold(0, |hash, unit| step(hash, unit.into()))

@@ -1,4 +1,4 @@
-//! The modifiers of a field: the conversions between a value and its bytes.
+//! A field's modifiers: the conversions between a value and the bytes.
 //!
 //! They are applied, and written, in this order:
 //!
@@ -8,7 +8,7 @@
 //! value ── HASH ── hex ── bytes                                   of anything: not to be undone
 //! ```
 //!
-//! Then `null first|last` adds its marker before the bytes.
+//! Then `null first|last` adds a marker before the bytes.
 
 mod bucketing;
 mod floor;
@@ -24,7 +24,7 @@ pub(crate) use bucketing::{Bucketing, width as bucket_width};
 pub(crate) use floor::Floor;
 pub(crate) use hash::{Digest, HashFunction};
 
-/// The modifiers of a field, as written.
+/// A field's modifiers, as written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modifiers {
     pub(crate) zone: Option<FixedZone>,
@@ -49,7 +49,7 @@ pub(crate) enum TextForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hashing {
     pub(crate) function: HashFunction,
-    /// The number of bytes of the digest that are kept.
+    /// How many digest bytes are retained.
     pub(crate) len: u8,
     pub(crate) hex: bool,
 }

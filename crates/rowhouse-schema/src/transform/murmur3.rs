@@ -1,6 +1,6 @@
 //! MurmurHash3, the 32-bit x86 variant. Austin Appleby placed it in the public domain.
 
-/// Returns the hash of these bytes with seed 0.
+/// Returns the hash for these bytes with seed 0.
 pub(super) fn murmur3(bytes: &[u8]) -> u32 {
     let words = bytes.chunks_exact(4);
     let tail = words.remainder();
@@ -19,7 +19,7 @@ fn scrambled(word: u32) -> u32 {
     word.wrapping_mul(0xCC9E_2D51).rotate_left(15).wrapping_mul(0x1B87_3593)
 }
 
-/// Makes every bit of the hash depend on every other.
+/// Makes every hash bit depend on every other.
 fn finished(mut hash: u32) -> u32 {
     hash ^= hash >> 16;
     hash = hash.wrapping_mul(0x85EB_CA6B);
@@ -32,7 +32,7 @@ fn finished(mut hash: u32) -> u32 {
 mod tests {
     use super::murmur3;
 
-    /// Published vectors for seed 0, and one of each length of the tail.
+    /// Published vectors for seed 0, and one for each tail length.
     #[test]
     fn hashes_are_those_of_the_original() {
         assert_eq!(murmur3(b""), 0);

@@ -1,4 +1,4 @@
-//! Conversion of field values to Rust types.
+//! Converts field values to Rust types.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;

@@ -1,5 +1,5 @@
 //! Keys as Rust structs: [`RowKey`] and [`FromRowKey`], which `rowhouse-derive` implements, and the
-//! Rust types of their fields.
+//! Rust types for their fields.
 
 mod from_field;
 mod plain;

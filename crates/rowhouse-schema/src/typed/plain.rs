@@ -15,7 +15,7 @@ use crate::template::Element;
 use crate::time::Time;
 use crate::value::{FieldValue, Value};
 
-/// An element of a plain key.
+/// An element in a plain key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlainStep {
     /// Bytes that every key has.
@@ -158,7 +158,7 @@ impl<'o> PlainWriter<'o> {
         self
     }
 
-    /// Appends a `text N` of `width` bytes, padded with `pad`.
+    /// Appends a `text N` with `width` bytes, padded with `pad`.
     #[inline(always)]
     pub fn padded<T: ToField>(mut self, text: &T, width: u16, pad: u8) -> Self {
         self.is_plain &= match text.to_field() {
@@ -180,7 +180,7 @@ impl<'o> PlainWriter<'o> {
         self
     }
 
-    /// Returns whether the key is complete. If not, truncates `out` to its initial length; the
+    /// Returns true if the key is complete. If not, truncates `out` to the initial length; the
     /// generic path then reports the error.
     #[inline(always)]
     pub fn finish(self) -> bool {
@@ -204,18 +204,18 @@ impl<'o> PlainWriter<'o> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct PlainReader<'k> {
-    /// The undecoded rest of the key; `None` after a failure.
+    /// The key's undecoded rest; `None` after a failure.
     rest: Option<&'k [u8]>,
 }
 
 impl<'k> PlainReader<'k> {
-    /// Starts at the first byte of a key.
+    /// Starts at a key's first byte.
     #[inline(always)]
     pub fn new(key: &'k [u8]) -> Self {
         Self { rest: (key.len() <= ROW_LEN_MAX).then_some(key) }
     }
 
-    /// Reads bytes that every key has; returns whether they are present.
+    /// Reads bytes that every key has; returns true if they are present.
     #[inline(always)]
     pub fn literal(&mut self, bytes: &[u8]) -> bool {
         self.rest = self.rest.and_then(|rest| rest.strip_prefix(bytes));
@@ -235,7 +235,7 @@ impl<'k> PlainReader<'k> {
         T::from_field(FieldValue::from(self.terminated()?))
     }
 
-    /// Decodes a `text N` of `width` bytes, padded with `pad`.
+    /// Decodes a `text N` with `width` bytes, padded with `pad`.
     #[inline(always)]
     pub fn padded<T: FromField<'k>>(&mut self, width: u16, pad: u8) -> Option<T> {
         let (bytes, rest) = self.rest.take()?.split_at_checked(width.into())?;
@@ -255,7 +255,7 @@ impl<'k> PlainReader<'k> {
         if is_value { T::from_field(field.value::<T>(number).into()) } else { None }
     }
 
-    /// Returns whether everything was decoded and nothing is left.
+    /// Returns true if everything was decoded and nothing is left.
     #[inline(always)]
     pub fn is_done(&self) -> bool {
         self.rest.is_some_and(<[u8]>::is_empty)

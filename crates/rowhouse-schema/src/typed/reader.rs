@@ -1,4 +1,4 @@
-//! Decoding of keys into Rust types.
+//! Decoding keys into Rust types.
 
 use std::any::type_name;
 

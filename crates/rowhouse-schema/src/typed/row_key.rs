@@ -6,8 +6,8 @@ use crate::error::KeyMismatch;
 use crate::key::KeySchema;
 use crate::value::FieldValue;
 
-/// A struct whose fields are the stored fields of a template. `#[derive(RowKey)]` from
-/// `rowhouse-derive` implements it; by hand it takes two functions:
+/// A struct whose fields are a template's stored fields. `#[derive(RowKey)]` from `rowhouse-derive`
+/// implements it; by hand it takes two functions:
 ///
 /// ```
 /// use std::sync::LazyLock;
@@ -48,8 +48,8 @@ pub trait RowKey {
     /// The template.
     fn schema() -> &'static KeySchema;
 
-    /// The value of a stored field, by its position in [`KeySchema::fields`]; null for a position
-    /// out of range.
+    /// A stored field's value, by position in [`KeySchema::fields`]; null for a position out of
+    /// range.
     fn field(&self, at: usize) -> FieldValue<'_>;
 
     /// Appends the key to `out`, which is unchanged if there is an error.
@@ -93,8 +93,8 @@ pub trait RowKey {
 }
 
 /// A [`RowKey`] that can be decoded from a key. `#[derive(RowKey)]` implements it too, if keys hold
-/// the struct's values: not the text of a hashed field, and no `&str` if the key's bytes differ
-/// from those of the text.
+/// the struct's values: not a hashed field's text, and no `&str` if the key bytes differ from the
+/// text bytes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a row key",
     note = "a key holds only the hash of a hashed field",

@@ -1,4 +1,4 @@
-//! Conversion of Rust types to field values.
+//! Converts Rust types to field values.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
@@ -7,7 +7,7 @@ use crate::encode::Holds;
 use crate::time::{Date, Time};
 use crate::value::{Decimal, FieldValue, Uuid, Value};
 
-/// A Rust type for the fields of a [`RowKey`](super::RowKey).
+/// A Rust type for [`RowKey`](super::RowKey) fields.
 ///
 /// # Example: how do I use a type of my own?
 ///
@@ -45,10 +45,10 @@ pub trait ToField {
     /// The values that the type can hold.
     const HOLDS: Holds;
 
-    /// Whether the type can be null, which only `Option` can.
+    /// True if the type can be null, which only `Option` can.
     const NULLABLE: bool = false;
 
-    /// The value of the field.
+    /// The field value.
     fn to_field(&self) -> FieldValue<'_>;
 }
 
@@ -94,7 +94,7 @@ macro_rules! integers {
 
 integers! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize }
 
-/// The maximum, limited to the range of numbers in keys.
+/// The maximum, limited to the number range in keys.
 const fn upper(max: u128) -> i128 {
     if max > i128::MAX as u128 { i128::MAX } else { max as i128 }
 }

@@ -86,7 +86,7 @@ impl Decimal {
         self.digits.signum()
     }
 
-    /// The number of decimal digits.
+    /// How many decimal digits there are.
     pub(crate) fn digits_count(self) -> u32 {
         self.digits.unsigned_abs().checked_ilog10().map_or(1, |log| log + 1)
     }

@@ -23,7 +23,7 @@ pub enum FieldValue<'v> {
 }
 
 impl FieldValue<'_> {
-    /// Null: the missing value of a field declared `null first` or `null last`.
+    /// Null: the missing value in a field declared `null first` or `null last`.
     pub const NULL: Self = Self::Other(Value::Null);
 
     /// Returns the value with owned texts and bytes.

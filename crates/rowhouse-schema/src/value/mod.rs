@@ -1,4 +1,4 @@
-//! The values of a key's fields.
+//! The values that key fields have.
 
 mod decimal;
 mod field_value;
@@ -17,7 +17,7 @@ pub use field_value::FieldValue;
 pub use float::Float;
 pub use uuid::Uuid;
 
-/// A value of a field.
+/// A field value.
 ///
 /// # Example: how do I make one?
 ///
@@ -36,8 +36,8 @@ pub use uuid::Uuid;
 ///
 /// # Example: which values does a time field take?
 ///
-/// A [`Time`], a [`Date`] (its midnight), a number (a count of the field's own units since 1970),
-/// or a text that is a time literal. Decoding returns a [`Time`], or a [`Date`] if the field holds
+/// A [`Time`], a [`Date`] (its midnight), a number (it counts the field's own units since 1970), or
+/// a text that is a time literal. Decoding returns a [`Time`], or a [`Date`] if the field holds
 /// only days.
 ///
 /// ```
@@ -52,33 +52,33 @@ pub use uuid::Uuid;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Value {
-    /// Null: the missing value of a field declared `null first` or `null last`.
+    /// Null: the missing value in a field declared `null first` or `null last`.
     Null,
-    /// The value of a `bool`.
+    /// A `bool` value.
     Bool(bool),
-    /// The value of an unsigned number, of `digits N` or `decimal`.
+    /// An unsigned number, or a `digits N` or `decimal` value.
     Unsigned(u128),
-    /// The value of a signed number.
+    /// A signed number.
     Signed(i128),
-    /// The value of an `f32` or `f64`.
+    /// An `f32` or `f64` value.
     Float(Float),
-    /// The value of a decimal number of another system.
+    /// A decimal number from another system.
     Decimal(Decimal),
-    /// The value of a text, a `domain`, `hex N`, or the label of an `enum`.
+    /// A text, `domain` or `hex N` value, or an `enum` label.
     Text(String),
-    /// The value of a `blob` or of `bytes N`.
+    /// A `blob` or `bytes N` value.
     Bytes(Vec<u8>),
-    /// The value of a `uuid`.
+    /// A `uuid` value.
     Uuid(Uuid),
-    /// The value of an `ipv4`.
+    /// An `ipv4` value.
     Ipv4(Ipv4Addr),
-    /// The value of a `date` or a `ymd`.
+    /// A `date` or `ymd` value.
     Date(Date),
-    /// The value of a time field.
+    /// A time field's value.
     Time(Time),
-    /// The groups of a `repeat`: values if a group has one type, lists of values if it has several.
+    /// A `repeat`'s groups: values if a group has one type, value lists if it has several.
     List(Vec<Value>),
-    /// The stored hash of a field of which keys hold only the hash.
+    /// The stored hash, for a field where keys hold only the hash.
     Hashed(Vec<u8>),
 }
 
@@ -109,7 +109,7 @@ impl Value {
         }
     }
 
-    /// The time, if the value is one; for a date, its midnight in UTC.
+    /// The time, if the value is one; for a date, midnight in UTC.
     pub fn as_time(&self) -> Option<Time> {
         match self {
             Self::Time(time) => Some(*time),
@@ -127,8 +127,8 @@ impl Value {
         }
     }
 
-    /// Returns the name with which a value of the field `name` is written: `hash(name)` for a
-    /// stored hash, so that it cannot be mistaken for a text, and the name itself otherwise.
+    /// Returns the name with which a field `name` value is written: `hash(name)` for a stored hash,
+    /// so that it cannot be mistaken for a text, and the name itself otherwise.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -146,7 +146,7 @@ impl Value {
         }
     }
 
-    /// Returns whether the value is null.
+    /// Returns true if the value is null.
     pub fn is_null(&self) -> bool {
         *self == Self::Null
     }
@@ -180,7 +180,7 @@ impl Value {
     }
 }
 
-/// The characters of a value that an error shows.
+/// How many characters of a value an error shows.
 const SHOWN_CHARS_MAX: usize = 200;
 
 impl fmt::Display for Value {
@@ -222,7 +222,7 @@ fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
-/// Parses an even number of hex digits of either case.
+/// Parses an even count of hex digits in either case.
 pub(crate) fn parse_hex(digits: &str) -> Option<Vec<u8>> {
     let digits = digits.as_bytes();
     let nibble = |c: u8| (c as char).to_digit(16).map(|digit| digit as u8);
@@ -238,7 +238,7 @@ pub(crate) fn hashed_name(written: &str) -> Option<&str> {
     written.strip_prefix("hash(")?.strip_suffix(')')
 }
 
-/// Formats a value as queries write it, with times in the zone of the field, if it names one.
+/// Formats a value as queries write it, with times in the field's zone, if the field names one.
 pub(crate) struct Shown<'a>(pub(crate) &'a Value, pub(crate) Option<FixedZone>);
 
 impl fmt::Display for Shown<'_> {

@@ -1,10 +1,10 @@
-//! Universally unique identifiers in the format of RFC 9562.
+//! Universally unique identifiers in the RFC 9562 format.
 
 use std::fmt;
 
 use super::parse_hex;
 
-/// A UUID: sixteen bytes in the order of its text.
+/// A UUID: sixteen bytes in text order.
 ///
 /// ```
 /// use rowhouse_schema::Uuid;
@@ -42,7 +42,7 @@ impl Uuid {
     }
 }
 
-/// The offsets of the hyphens in the text.
+/// The hyphens' offsets in the text.
 const HYPHENS: [usize; 4] = [8, 13, 18, 23];
 
 impl fmt::Display for Uuid {

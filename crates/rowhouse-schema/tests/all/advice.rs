@@ -157,7 +157,7 @@ fn many_hosts_of_few_domains_are_seen_in_a_sample() {
     assert!(schema.check_with(&keys(9)).is_empty());
     assert!(schema.check_with(&keys(1)[..99]).is_empty(), "too small a sample says nothing");
 
-    // The bytes of a hash have no parts.
+    // A hash's bytes have no parts.
     let hashed = KeySchema::parse("[host text md5 4]").unwrap();
     let keys: Vec<_> = (0..500_u32).map(u32::to_be_bytes).collect();
     assert!(hashed.check_with(&keys).is_empty());

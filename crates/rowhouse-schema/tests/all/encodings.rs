@@ -1,4 +1,4 @@
-//! The bytes of every type and modifier, with one value each. The bytes of numbers, floats and
+//! The bytes for every type and modifier, with one value each. The bytes for numbers, floats and
 //! hashes were computed with Python's struct, hashlib and zlib.
 
 use rowhouse_model::escape;
@@ -13,7 +13,7 @@ fn check(field: &str, value: impl Into<Value>, key: &str) {
     assert_eq!(schema.decode(&encoded).unwrap()["f"].to_string(), value.to_string(), "{field}");
 }
 
-/// Checks a value of which the key holds only `kept`.
+/// Checks a value for which the key holds only `kept`.
 #[track_caller]
 fn check_kept(field: &str, value: impl Into<Value>, key: &str, kept: impl Into<Value>) {
     let schema = KeySchema::parse(&format!("[f {field}]")).unwrap();

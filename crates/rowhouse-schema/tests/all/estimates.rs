@@ -1,9 +1,9 @@
-//! With a sample of all keys, estimates of plans are exact.
+//! With a sample of all keys, plan estimates are exact.
 
 use proptest::prelude::*;
 use rowhouse_schema::{KeySchema, Predicate, Statistics};
 
-/// Keys of small numbers in buckets. The tests add keys that do not fit, and starts of regions.
+/// Keys with small numbers in buckets. The tests add keys that do not fit, and region starts.
 fn schema() -> KeySchema {
     KeySchema::parse("[bucket 4 of a][a u8][b u8]").unwrap()
 }

@@ -1,4 +1,4 @@
-//! Tests of templates, keys and plans, in one program: linking one is most of what a test costs to
+//! Tests for templates, keys and plans, in one program: linking one is most of what a test costs to
 //! build.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]

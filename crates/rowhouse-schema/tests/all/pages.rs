@@ -43,8 +43,8 @@ fn every_bucket_goes_on_behind_the_last_logical_key() {
     .assert_eq(&resume(Direction::Reverse));
 }
 
-/// Rows with equal logical keys in several salts come in the order of the salts, so those in
-/// greater salts still have to be read.
+/// Rows with equal logical keys in several salts come in salt order, so the rows in greater salts
+/// still have to be read.
 #[test]
 fn rows_of_the_same_fields_in_other_salts_are_not_lost() {
     let plan = plan("[salt 3][id text]", "id >= 'b'");

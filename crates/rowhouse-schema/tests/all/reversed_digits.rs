@@ -22,7 +22,7 @@ fn digits_of_hex_stand_in_reverse_order_whatever_type_they_write() {
     let uuid = rowhouse_schema::Uuid::parse(UUID).unwrap();
     assert_eq!(key("[v uuid hex reverse]", uuid.into()), "8c0ef5e086bb7429f6241b0144055e76");
 
-    // Otherwise it reverses bytes or characters of the value.
+    // Otherwise it reverses the value's bytes or characters.
     assert_eq!(key("[v bytes 2 reverse]", bytes()), "4\\x12");
     assert_eq!(key("[v u16 reverse]", Value::Unsigned(0x1234)), "4\\x12");
     assert_eq!(key("[v string reverse]", "ab".into()), "ba\\x00\\x01");
@@ -61,7 +61,7 @@ fn plans_find_digits_in_reverse_order() {
     assert!(plan.is_exact());
 }
 
-/// Returns whether a row with this value is in the answer of a query.
+/// Returns true if a row with this value is in a query's answer.
 fn is_answer(schema: &KeySchema, query: &str, value: u64) -> bool {
     let plan = schema.plan(&Predicate::parse(query).unwrap()).unwrap();
     let key = schema.encode(&[("v", value.into()), ("n", 7.into())]).unwrap();

@@ -41,7 +41,7 @@ const QUERIES: &[&str] = &[
     "id = '67e55044-10b1-426f-9247-bb680e5fe0c8' and day = 2022-12-01",
 ];
 
-/// Pieces of text that are likely to break syntax.
+/// Text pieces that are likely to break syntax.
 const PIECES: &[&str] = &[
     "[",
     "]",

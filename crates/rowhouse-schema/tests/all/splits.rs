@@ -1,4 +1,4 @@
-//! Split points for the regions of a new table.
+//! Split points for a new table's regions.
 
 use expect_test::{Expect, expect};
 use rowhouse_model::escape;
@@ -68,7 +68,7 @@ fn what_cannot_be_known_is_not_guessed() {
     check("[n digits 1]", 0, expect!["a table has at least one region: regions=0"]);
 }
 
-/// Each region gets about the same number of a large number of rows.
+/// Each region gets about the same row count from many rows.
 #[test]
 fn hashed_rows_spread_evenly() {
     let schema = KeySchema::parse("[id u32 xxh3 4 hex]").unwrap();

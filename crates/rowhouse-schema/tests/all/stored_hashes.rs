@@ -1,4 +1,4 @@
-//! A text is always a value, never its stored hash; a stored hash is written `hash(field)`.
+//! A text is always a value, never a stored hash; a stored hash is written `hash(field)`.
 
 use expect_test::{Expect, expect};
 use rowhouse_schema::{KeySchema, Predicate, TimeZone, Value};

@@ -1,4 +1,4 @@
-//! Compares every short text with every short text, before literals of one to three bytes: the
+//! Compares every short text with every short text, before literals with one to three bytes: the
 //! plans are exact.
 
 use rowhouse_schema::{KeySchema, Predicate};

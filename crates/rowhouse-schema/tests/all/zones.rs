@@ -1,11 +1,11 @@
-//! `tz`: times in the zone of a field.
+//! `tz`: times in a field's zone.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use rowhouse_model::escape;
 use rowhouse_schema::{ColumnSchema, Date, KeySchema, Predicate, Time, TimeZone, Value};
 
-/// Checks the key of a time, and the value decoded from it.
+/// Checks a time's key, and the value decoded from it.
 fn check(template: &str, at: impl Into<Value>, expected: Expect) {
     let schema = KeySchema::parse(template).unwrap();
     assert_eq!(schema.to_string(), template);
@@ -51,7 +51,7 @@ fn counts_are_of_instants_and_calendars_are_those_of_the_zone() {
     );
     // A number counts from 1970 in UTC, independent of the calendar.
     check("[at ymdhms tz +08:00]", 0, expect!["19700101080000 at=1970-01-01T08:00:00.000+08:00"]);
-    // A date is its midnight in the zone.
+    // A date is midnight in the zone.
     check(
         "[at seconds 4 tz +08:00 digits]",
         Date::parse("2022-12-01").unwrap(),
@@ -189,7 +189,7 @@ proptest! {
         prop_assert_eq!(plan(&there).ok(), plan(&in_utc).ok(), "{}", &query);
     }
 
-    /// A count is of the instant, and the zone affects only parsing and printing, as if the caller
+    /// A count counts the instant, and the zone affects only parsing and printing, as if the caller
     /// had named it.
     #[test]
     fn a_count_is_the_same_in_every_zone(
@@ -214,7 +214,7 @@ proptest! {
         prop_assert_eq!(plan.ranges(), expected.ranges(), "{}", &query);
     }
 
-    /// Every condition that a time satisfies finds its row, though only the local day is stored.
+    /// Every condition that a time satisfies finds the row, though only the local day is stored.
     #[test]
     fn days_of_a_zone_hold_their_times(
         minutes in -1_439..=1_439_i64, clock in 200_000..2_000_000_000_i64, asked in -100_000..100_000_i64,

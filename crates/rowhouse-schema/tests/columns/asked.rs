@@ -1,4 +1,4 @@
-//! Conditions of queries on columns, against the same conditions written out.
+//! Query conditions on columns, against the same conditions written out.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -179,7 +179,7 @@ fn a_mistake_in_a_condition_on_a_column_is_pointed_at() {
     );
 }
 
-/// A cell of a column: none, a value, or bytes that are not a value.
+/// A cell in a column: none, a value, or bytes that are not a value.
 #[derive(Clone, Debug)]
 enum Held<V> {
     Nothing,
@@ -199,7 +199,7 @@ fn held<V: Clone + std::fmt::Debug + 'static>(
 
 const NUMBERS: &[i64] = &[-32768, -7, -1, 0, 1, 5, 6, 32767];
 const WIDE: &[i64] = &[0, 1, 5, 998, 999];
-/// Constants, some of which are outside of the type's range.
+/// Constants, some outside the type's range.
 const ASKED: &[i64] = &[-40_000, -32768, -7, -1, 0, 1, 5, 6, 998, 999, 1000, 32767, 40_000];
 const TEXTS: &[&str] = &["", "a", "ab", "abc", "b", "it's"];
 
@@ -251,7 +251,7 @@ impl Test {
         })
     }
 
-    /// Returns whether the condition holds; `None` if it would have to compare bytes that are not a
+    /// Returns true if the condition holds; `None` if it would have to compare bytes that are not a
     /// value.
     fn holds<V: PartialOrd>(
         &self,

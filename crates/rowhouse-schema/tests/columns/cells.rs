@@ -1,4 +1,4 @@
-//! Encoding of named values as cells, and decoding.
+//! Encoding named values as cells, and decoding.
 
 use expect_test::{Expect, expect};
 use rowhouse_model::escape;

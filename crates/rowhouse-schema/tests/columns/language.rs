@@ -1,4 +1,4 @@
-//! Declarations of columns: their printed form, and the errors for mistakes.
+//! Column declarations: their printed form, and the errors for mistakes.
 
 use expect_test::{Expect, expect};
 use rowhouse_schema::{ColumnSchema, KeySchema};

@@ -1,4 +1,4 @@
-//! Properties of declared columns, over random declarations, values and bytes.
+//! Properties that declared columns have, over random declarations, values and bytes.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -60,7 +60,7 @@ fn declarations() -> impl Strategy<Value = String> {
     })
 }
 
-/// Returns a text with some of its characters removed, doubled, or replaced.
+/// Returns a text with some characters removed, doubled, or replaced.
 fn mutated(text: &str, changes: &[(Index, u8, char)]) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     for (at, how, other) in changes.iter().filter(|_| !text.is_empty()) {

@@ -1,4 +1,4 @@
-//! Conditions of queries on the fields of qualifiers: the plans, and the errors for mistakes.
+//! Query conditions on qualifier fields: the plans, and the errors for mistakes.
 
 use expect_test::{Expect, expect};
 use rowhouse_model::{Columns, escape};
@@ -176,7 +176,7 @@ fn a_mistake_in_a_condition_on_a_qualifier_is_pointed_at() {
         .assert_eq(&built.to_string());
 }
 
-/// Returns the columns of each read, and its filter.
+/// Returns the columns and the filter for each read.
 fn parts(query: &str, asked: &[(&'static str, Option<&'static str>)]) -> String {
     let mut columns = Columns::all();
     for (family, qualifier) in asked {
@@ -214,7 +214,7 @@ fn families_with_conditions_are_read_each_by_itself() {
     "#]]
     .assert_eq(&all);
     let beside = parts("follows.who = 'eve'", &[("d", Some("via")), ("g", None)]);
-    // All of the family except qualifiers that begin with `by_`, of which only one is read.
+    // The whole family except qualifiers that begin with `by_`; only one such qualifier is read.
     let prefixes =
         beside.strip_prefix("d:via\ng: MultipleColumnPrefixFilter('', '\\x00', ").unwrap();
     assert!(prefixes.contains("'by^', 'by_eve', 'by`'"), "{prefixes}");

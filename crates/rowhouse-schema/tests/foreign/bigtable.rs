@@ -9,7 +9,7 @@ fn said(line: &Line) -> Said {
     let kinds = line.kind.strip_prefix("bigtable.ordered_code(").unwrap().trim_end_matches(')');
     let field = |kind: &str| match kind {
         "int64_big_endian" => "bigtable.big_endian_int64".to_owned(),
-        // A timestamp is stored as its microseconds.
+        // A timestamp is stored as microseconds.
         "timestamp" => "bigtable.ordered_int64".to_owned(),
         kind => format!("bigtable.ordered_{kind}"),
     };
@@ -47,9 +47,9 @@ fn keys_are_those_of_bigtable() {
     .assert_eq(&check(&lines("bigtable.txt"), said));
 }
 
-/// There are no test vectors: only Bigtable's server encodes these structs. The rules come from its
-/// `types.proto`: fields joined by a delimiter, none at the end, and no field contains the first
-/// byte of the delimiter.
+/// There are no test vectors: only Bigtable's server encodes these structs. The rules come from the
+/// server's `types.proto`: fields joined by a delimiter, none at the end, and no field contains the
+/// delimiter's first byte.
 #[test]
 fn a_delimited_struct_is_its_fields_between_literals() {
     let schema = KeySchema::parse("[user text]#[day text]#[tail text]").unwrap();

@@ -1,6 +1,6 @@
-//! Runs every comparison with every short text over every row of such texts. If one key is a prefix
-//! of another, or ends without its separator, this detects ranges that are a byte too long or too
-//! short.
+//! Runs every comparison with every short text over every row with such texts. If one key is a
+//! prefix of another, or ends without the separator, this detects ranges that are a byte too long
+//! or too short.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use rowhouse_schema::{KeySchema, Predicate, Value};
 
 const CHARS: &[char] = &['\0', '\u{1}', 'a'];
 
-/// Returns all texts of at most two characters.
+/// Returns all texts with at most two characters.
 fn texts() -> Vec<Value> {
     let one = CHARS.iter().map(|c| c.to_string());
     let two = CHARS.iter().flat_map(|c| CHARS.iter().map(move |d| format!("{c}{d}")));
@@ -32,7 +32,7 @@ struct Row {
     key: Vec<u8>,
 }
 
-/// Returns all rows of a template with two texts that the template accepts.
+/// Returns all rows for a template with two texts that the template accepts.
 fn rows(schema: &KeySchema) -> Vec<Row> {
     let values = || texts().into_iter().chain([Value::Null]);
     let pairs = values().flat_map(|a| values().map(move |b| (a.clone(), b)));
@@ -51,7 +51,7 @@ fn passes(value: &Value, constant: &Value, holds: Holds) -> bool {
     }
 }
 
-/// Plans a query and compares its ranges with the expected rows.
+/// Plans a query and compares the ranges with the expected rows.
 fn check(schema: &KeySchema, rows: &[Row], query: &Predicate, expected: impl Fn(&Row) -> bool) {
     let plan = schema.plan(query).unwrap();
     assert!(plan.is_exact(), "{schema}: {query}: {plan}");

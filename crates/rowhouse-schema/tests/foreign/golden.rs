@@ -1,11 +1,11 @@
-//! Golden files: their lines, their values, and the checks of each line.
+//! Golden files: their lines, their values, and the checks for each line.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use rowhouse_schema::{Field, FieldType, KeySchema, Value};
 
-/// A line of a golden file: `type<TAB>value<TAB>hex`.
+/// A line in a golden file: `type<TAB>value<TAB>hex`.
 pub(crate) struct Line {
     pub(crate) kind: String,
     pub(crate) value: String,
@@ -15,14 +15,13 @@ pub(crate) struct Line {
 
 /// How templates express a line.
 pub(crate) enum Said {
-    /// With this template of fields a, b, c, …
+    /// With this template with fields a, b, c, …
     As(String),
     /// As the first bytes of this template's keys.
     Begins(String),
     /// This template refuses it, for this reason, though the original does not.
     Refused(String, &'static str),
-    /// This template refuses it, for this reason; the bytes of the original may be the key of
-    /// another value.
+    /// This template refuses it, for this reason; the original's bytes may be another value's key.
     Ambiguous(String, &'static str),
     /// Not at all, for this reason.
     Outside(&'static str),
@@ -47,7 +46,7 @@ pub(crate) fn hex(digits: &str) -> Vec<u8> {
     bytes.map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Returns the values of a line as written: `"a, b", null` has two.
+/// Returns a line's values as written: `"a, b", null` has two.
 pub(crate) fn words(values: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -80,7 +79,7 @@ pub(crate) fn text(word: &str) -> Option<String> {
     Some(text)
 }
 
-/// Converts a word of a golden file to a value of a field.
+/// Converts a word in a golden file to a field value.
 fn value(word: &str, field: &Field) -> Result<Value, String> {
     if word == "null" {
         return Ok(Value::Null);
@@ -109,7 +108,7 @@ fn value(word: &str, field: &Field) -> Result<Value, String> {
 
 const NAMES: &[&str] = &["a", "b", "c", "d"];
 
-/// Returns a template of these fields, named a, b, c, …
+/// Returns a template with these fields, named a, b, c, …
 pub(crate) fn fields<S: AsRef<str>>(types: &[S]) -> String {
     let field = |(name, field): (&&str, &S)| format!("[{name} {}]", field.as_ref());
     NAMES.iter().zip(types).map(field).collect()
@@ -139,7 +138,7 @@ fn check_back(template: &str, words: &[String], key: &[u8]) {
             (Value::Float(given), Value::Float(found)) => {
                 given == found || given.get() == found.get()
             }
-            // A time was given as a count of its units.
+            // A time was given as a unit count.
             (Value::Signed(_), Value::Time(_)) => {
                 let alone = KeySchema::parse(&format!("[{field}]")).unwrap();
                 alone.encode(&[(field.name(), given.clone())]).unwrap()
@@ -151,9 +150,9 @@ fn check_back(template: &str, words: &[String], key: &[u8]) {
     }
 }
 
-/// Checks every line as `said` expects. Returns a line of text for each type with the number of
-/// lines with equal bytes, of values refused here and by the original, and of lines outside of the
-/// language, with reasons.
+/// Checks every line as `said` expects. Returns a text line for each type that counts lines with
+/// equal bytes, values refused here and by the original, and lines outside the language, with
+/// reasons.
 pub(crate) fn check(lines: &[Line], said: impl Fn(&Line) -> Said) -> String {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for line in lines {

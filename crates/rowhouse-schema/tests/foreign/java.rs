@@ -6,7 +6,7 @@ use crate::golden::{Line, Said, check, lines};
 
 fn said(line: &Line) -> Said {
     match line.kind.as_str() {
-        // A text needs no type of its own.
+        // A text needs no separate type.
         "java.string" if line.value != "\"\"" => Said::As("[a text]".to_owned()),
         "java.string" => Said::Refused("[a text]".to_owned(), "refused: no key is empty"),
         "java.decimal" => Said::Outside("without order: no type"),

@@ -1,4 +1,4 @@
-//! Keys of Kiji: hashes before any key, and formatted keys.
+//! Kiji keys: hashes before any key, and formatted keys.
 
 use expect_test::expect;
 

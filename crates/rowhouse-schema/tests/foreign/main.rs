@@ -1,5 +1,5 @@
-//! Foreign types against the output of the original code. Every line of the golden files is
-//! encoded, decoded and compared, or listed here as outside of the language and then refused.
+//! Foreign types against the original code's output. Every golden file line is encoded, decoded and
+//! compared, or listed here as outside the language and then refused.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

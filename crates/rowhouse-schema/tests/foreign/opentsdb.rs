@@ -1,4 +1,4 @@
-//! Whole keys of OpenTSDB, salted and not.
+//! Whole OpenTSDB keys, salted and not.
 
 use expect_test::expect;
 use rowhouse_schema::{KeySchema, Value};
@@ -27,14 +27,13 @@ fn template(kind: &str) -> String {
     format!("{salt}[metric {uid}][base seconds 4 floor 1h][tags repeat({uid} {uid})]")
 }
 
-/// Returns the metric, the seconds and the tag pairs of a line, in the order of the tags'
-/// identifiers.
+/// Returns a line's metric, seconds and tag pairs, ordered by the tags' identifiers.
 fn values(line: &Line) -> (Value, Value, Value) {
     let mut parts = line.value.splitn(3, ' ');
     let mut next = || parts.next().unwrap();
     let (metric, time, tags) = (next(), next(), next().trim_matches(['{', '}']));
     let time: u64 = time.parse().unwrap();
-    // OpenTSDB reads a number of more than 32 bits as milliseconds.
+    // OpenTSDB reads a number with more than 32 bits as milliseconds.
     let seconds = if time > u32::MAX.into() { time / 1000 } else { time };
     let pairs = tags.split(", ").filter_map(|tag| tag.split_once('='));
     let mut pairs: Vec<_> = pairs.map(|(k, v)| (identifier(k), identifier(v))).collect();

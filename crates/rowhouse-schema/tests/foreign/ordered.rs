@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use crate::golden::{Line, Said, check, fields, lines, words};
 
-/// Returns the type of a value that may be null; for the type of null alone it is any type.
+/// Returns a value's type, where the value may be null; for null alone it is any type.
 fn field(kind: &str, word: &str) -> String {
     let kind = kind.replace("ordered.null", "ordered.int8");
     match (word, kind.ends_with(" desc")) {

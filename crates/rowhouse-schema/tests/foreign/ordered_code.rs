@@ -15,7 +15,7 @@ fn said(line: &Line) -> Said {
     let types: Vec<_> = line.kind.split(", ").zip(words(&line.value)).map(field).collect();
     let template = fields(&types);
     match line.kind.as_str() {
-        // A text at the end of a key needs no type of its own.
+        // A text at a key's end needs no separate type.
         kind if kind.contains("trailing_string") => {
             let template = template.replace("ordered_code.trailing_string", "text");
             match line.value.as_str() {

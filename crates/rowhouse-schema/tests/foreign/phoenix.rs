@@ -20,7 +20,7 @@ fn phoenix_lines(name: &str) -> Vec<Line> {
     lines.collect()
 }
 
-/// Converts `millis with nanos n`, where n is the nanoseconds of the second, to nanoseconds.
+/// Converts `millis with nanos n`, where n is the nanoseconds in the second, to nanoseconds.
 fn nanos(value: &str) -> String {
     let (millis, nanos) = value.split_once(" with nanos ").unwrap_or((value, "0"));
     let (millis, nanos): (i128, i128) = (millis.parse().unwrap(), nanos.parse().unwrap());
@@ -55,7 +55,7 @@ fn type_alone(line: &Line) -> Said {
         {
             Said::Refused(template, "refused: out of order, or takes a separator's byte")
         }
-        // In descending order the end of the key keeps its separator.
+        // In descending order the key's end retains the separator.
         "phoenix.varchar" | "phoenix.decimal" if is_desc => Said::Begins(template),
         _ => Said::As(template),
     }
@@ -149,7 +149,7 @@ fn values_are_those_of_phoenix() {
     .assert_eq(&check(&phoenix_lines("phoenix-types.txt"), type_alone));
 }
 
-/// Returns the template of `phoenix(varchar desc, bigint) salt_buckets = 4`.
+/// Returns the template for `phoenix(varchar desc, bigint) salt_buckets = 4`.
 fn whole_key(line: &Line) -> Said {
     let Some(inside) = line.kind.strip_prefix("phoenix(") else {
         return Said::Outside("no key; of the separators, those of tables that are optimizable");
@@ -163,7 +163,7 @@ fn whole_key(line: &Line) -> Said {
     let columns: Vec<_> = inside[..inside.rfind(')').unwrap()].split(", ").collect();
     let words = words(&line.value);
     let field = |(column, word): (&&str, &String)| {
-        // In Phoenix, only columns of variable width can be null.
+        // In Phoenix, only columns with variable width can be null.
         let nullable = if word == "null" { " null first" } else { "" };
         format!("phoenix.{column}{nullable}")
     };

@@ -1,4 +1,4 @@
-//! Uses of foreign types that are refused, and the errors.
+//! Refused uses of foreign types, and the errors.
 
 use expect_test::{Expect, expect};
 use rowhouse_schema::{KeySchema, Rule, Value};

@@ -13,7 +13,7 @@ fn said(line: &Line) -> Said {
     if line.kind == "tuple.versionstamp" {
         return Said::Outside("no type: the database makes its bytes");
     }
-    // The type of null alone is any type.
+    // Null alone has any type.
     let field = |(kind, word): (&&str, String)| match word.as_str() {
         "null" => "tuple.int null first".to_owned(),
         _ => (*kind).to_owned(),

@@ -1,5 +1,5 @@
 //! Random keys, columns, indexes and rows. Values come from small pools, so that rows collide and
-//! queries find some of them.
+//! queries find some.
 
 use proptest::prelude::*;
 use proptest::sample::{Index as At, select};
@@ -84,13 +84,13 @@ const CONDITIONS: &[&str] = &[
 const TEXTS: &[&str] = &["", "a", "a!", "ab", "a\0", "b", "b.a", "a.b", "é", "abx"];
 const NUMBERS: &[i128] = &[0, 1, 2, 3, 4, 7, 8, 127, 255, -1, 1_669_852_800_000, 1_671_000_000_000];
 
-/// A table with one index, and rows of it.
+/// A table with one index, and rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) key: KeySchema,
     pub(crate) columns: ColumnSchema,
     pub(crate) index: Index,
-    /// Each with its key, in key order. Some keys do not fit the template.
+    /// Each with the key, in key order. Some keys do not fit the template.
     pub(crate) rows: Vec<(Vec<u8>, Row)>,
 }
 
@@ -132,7 +132,7 @@ fn tables() -> impl Strategy<Value = (KeySchema, ColumnSchema, Index)> {
     )
 }
 
-/// Positions in the pools: of the key's fields, of the cells, and of the qualifiers.
+/// Positions in the pools: for the key's fields, the cells, and the qualifiers.
 type Drawn = (Vec<At>, Vec<(u8, At)>, Vec<(At, At)>);
 
 fn drawn_rows() -> impl Strategy<Value = Drawn> {

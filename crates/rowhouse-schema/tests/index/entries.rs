@@ -1,4 +1,4 @@
-//! The entries of rows, byte by byte.
+//! Row entries, byte by byte.
 
 use rowhouse_model::{ErrorKind, Row, TableDescriptor, TableName, escape};
 use rowhouse_schema::{
@@ -21,7 +21,7 @@ fn index(key: &str, text: &str) -> Index {
     indexes.indexes()[0].clone()
 }
 
-/// The escaped keys of the entries of a row with these cells.
+/// The escaped entry keys for a row with these cells.
 fn entries(index: &Index, key: &[u8], cells: &[(&str, &str)]) -> Vec<String> {
     let columns = columns();
     let cells = cells.iter().map(|(name, value)| (cell(&columns, name, value), 1));
@@ -161,7 +161,7 @@ fn a_table_of_entries_names_its_index() {
     assert_eq!(IndexOf::of_table(&base).unwrap(), None);
     let bad = TableDescriptor::new(base.name().clone()).attribute(INDEX_OF_ATTRIBUTE, "1 mail");
     assert!(IndexOf::of_table(&bad).is_err());
-    // Without the attribute, the names are those of a key.
+    // Without the attribute, the names are a key's names.
     let plain =
         TableDescriptor::new(base.name().clone()).attribute("rowhouse.key", key.to_stored());
     assert!(KeySchema::of_table(&plain).is_err());

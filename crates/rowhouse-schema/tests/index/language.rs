@@ -1,4 +1,4 @@
-//! Declarations of indexes: their printed form, their full form, and the errors for mistakes.
+//! Index declarations: their printed form, their full form, and the errors for mistakes.
 
 use expect_test::{Expect, expect};
 use rowhouse_model::Result;
@@ -13,7 +13,7 @@ fn parse(key: &str, text: &str) -> Result<IndexSchema> {
     crate::parse(key, COLUMNS, text)
 }
 
-/// The declarations as printed, and the full form of each.
+/// The declarations as printed, and each one's full form.
 fn check_with(key: &str, text: &str, expected: Expect) {
     let found = match parse(key, text) {
         Err(error) => format!("{:?}: {error}", error.kind()),

@@ -1,4 +1,4 @@
-//! Properties of indexes, over random keys, columns, indexes and rows.
+//! Index properties, over random keys, columns, indexes and rows.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use rowhouse_schema::{EntryHeader, IndexSchema, TimeZone, Value};
 
 use crate::draw::{Case, cases};
 
-/// The keys of a row's entries, found the long way: by name, from the printed full form.
+/// A row's entry keys, found the long way: by name, from the printed full form.
 fn slow_entries(case: &Case, row: &[u8], cells: &Row) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
     let Ok(key) = case.key.decode(row) else { return found };
@@ -89,7 +89,7 @@ proptest! {
         }
     }
 
-    /// Other cells than those of `columns()` never matter.
+    /// Cells outside `columns()` never matter.
     #[test]
     fn the_columns_of_an_index_decide_its_entries(case in cases()) {
         let columns = case.index.columns();
@@ -103,7 +103,7 @@ proptest! {
         }
     }
 
-    /// Entries are equal in their unique part exactly if their declared fields are, and a scan of
+    /// Entries are equal in their unique part exactly if their declared fields are, and a scan over
     /// the entries that begin with one part finds no others.
     #[test]
     fn the_unique_part_is_that_of_equal_fields(case in cases()) {

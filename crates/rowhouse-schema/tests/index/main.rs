@@ -1,4 +1,4 @@
-//! Declared indexes: their language, their entries, and the plans of queries that they serve.
+//! Declared indexes: their language, their entries, and the plans for queries that they serve.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,13 +24,12 @@ fn row(key: &[u8], cells: impl IntoIterator<Item = (CellBytes, i64)>) -> Row {
     Row::new(cells)
 }
 
-/// Creates a cell of a column with one qualifier from the text of its value.
+/// Creates a cell in a column with one qualifier from the value text.
 fn cell(columns: &ColumnSchema, name: &str, value: &str) -> CellBytes {
     columns.encode(name, columns.column(name).unwrap().parse_value(value).unwrap()).unwrap()
 }
 
-/// Parses declarations of indexes of a table with these columns and this key; an empty text is no
-/// key.
+/// Parses index declarations for a table with these columns and this key; an empty text is no key.
 fn parse(key: &str, columns: &str, text: &str) -> Result<IndexSchema> {
     let key = Some(key).filter(|key| !key.is_empty()).map(|key| KeySchema::parse(key).unwrap());
     IndexSchema::parse(text, key.as_ref(), Some(&ColumnSchema::parse(columns).unwrap()))

@@ -1,4 +1,4 @@
-//! Queries by indexes: the law, and examples of plans.
+//! Queries by indexes: the law, and plan examples.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use rowhouse_schema::{
 use crate::cell;
 use crate::draw::{self, Case, cases, value};
 
-/// The rows of a query in the order of their keys, by the plan of the key.
+/// A query's rows in key order, by the key plan.
 fn rows_by_key(case: &Case, plan: &Plan, wanted: &Columns) -> Vec<Vec<u8>> {
     let shown = |cells: &rowhouse_model::Row| {
         cells.cells().any(|cell| plan.shows(wanted, cell.family(), cell.qualifier()))
@@ -28,7 +28,7 @@ fn rows_by_key(case: &Case, plan: &Plan, wanted: &Columns) -> Vec<Vec<u8>> {
     found.map(|(row, _)| row.clone()).collect()
 }
 
-/// The rows of a query in the order of its entries, by an index.
+/// A query's rows in entry order, by an index.
 fn rows_by_index(case: &Case, plan: &IndexPlan, wanted: &Columns, backwards: bool) -> Vec<Vec<u8>> {
     let mut entries: BTreeMap<Vec<u8>, &(Vec<u8>, rowhouse_model::Row)> = BTreeMap::new();
     let of_row: BTreeMap<&Vec<u8>, Vec<Entry>> = case
@@ -74,7 +74,7 @@ fn names() -> Vec<&'static str> {
     vec!["a", "b", "c", "s", "t", "n", "i", "f", "m", "h", "x", "q.v", "q.w", "g.v", "shard"]
 }
 
-/// A condition on a field or column, with a constant of its type; it may be invalid.
+/// A condition on a field or column, with a constant that has the type; it may be invalid.
 pub(crate) fn condition(case: &Case, name: &str, kind: u8, at: &[At]) -> Predicate {
     let of_type = |of: &rowhouse_schema::FieldType| of.to_string();
     let template = |column: &str| case.columns.column(column).unwrap().template().cloned();
@@ -118,8 +118,8 @@ pub(crate) fn value_of_row(case: &Case, name: &str, at: &At) -> Option<Value> {
     Some(case.key.decode(row).ok()?.get(name)?.clone())
 }
 
-/// A query that mostly has conditions on the fields of the index, which some row meets, and the
-/// columns it wants.
+/// A query that mostly has conditions on the index fields, which some row meets, and the columns
+/// that it requests.
 fn query(case: &Case, drawn: &[Drawn], wanted: u8) -> (Predicate, Columns) {
     let mut declared: Vec<&str> =
         case.index.template().fields().iter().map(|field| field.name()).collect();
@@ -173,8 +173,8 @@ fn drawn() -> impl Strategy<Value = (Vec<Drawn>, u8)> {
     (prop::collection::vec(condition, 1..5), any::<u8>())
 }
 
-/// Checks that an index returns the rows of a query, and in their order where it says so, if it
-/// serves the query. Returns the plan.
+/// Checks that an index returns a query's rows, and in their order where it says so, if it serves
+/// the query. Returns the plan.
 fn check_law(
     case: &Case,
     query: &Predicate,
@@ -200,7 +200,7 @@ fn check_law(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..Default::default() })]
 
-    /// The law: an index that serves a query returns its rows.
+    /// The law: an index that serves a query returns the query's rows.
     #[test]
     fn an_index_returns_the_rows_that_the_key_returns(
         case in cases(),
@@ -243,7 +243,7 @@ proptest! {
     }
 }
 
-/// A table with these rows: the text of each value, by name; `!` is a value that does not fit.
+/// A table with these rows: each value's text, by name; `!` is a value that does not fit.
 fn case(key: &str, index: &str, rows: &[&[(&str, &str)]]) -> Case {
     let key = KeySchema::parse(key).unwrap();
     let columns = ColumnSchema::parse(draw::COLUMNS).unwrap();

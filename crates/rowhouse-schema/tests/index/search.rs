@@ -1,4 +1,4 @@
-//! Full-text indexes: declarations, the values of rows, and plans.
+//! Full-text indexes: declarations, row values, and plans.
 
 use expect_test::{Expect, expect};
 use rowhouse_model::{Bytes, Columns, Result, TableDescriptor, TableName, escape};
@@ -19,7 +19,7 @@ fn parse(key: &str, text: &str) -> Result<IndexSchema> {
     crate::parse(key, COLUMNS, text)
 }
 
-/// The declarations as printed, and the template of each value field.
+/// The declarations as printed, and each value field's template.
 fn check_with(key: &str, text: &str, expected: Expect) {
     let found = match parse(key, text) {
         Err(error) => format!("{:?}: {error}", error.kind()),
@@ -329,7 +329,7 @@ fn fields_of_qualifiers_have_a_value_for_each_cell() {
         subject x
     "#]]
     .assert_eq(&values(text, cells));
-    // Older versions of a cell do not count.
+    // Older cell versions do not count.
     let older = vec![(tagged("new", 7.into()), 1), (tagged("new", 7.into()), 2)];
     let indexes = parse(KEY, text).unwrap();
     let search = indexes.indexes()[0].search().unwrap();

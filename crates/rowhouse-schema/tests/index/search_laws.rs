@@ -1,5 +1,4 @@
-//! The laws of searches: the ranges of values and keys hold the rows of a query, and no others
-//! where the plan says so.
+//! Search laws: the value and key ranges hold a query's rows, and no others where the plan says so.
 
 use proptest::prelude::*;
 use proptest::sample::Index as At;
@@ -9,13 +8,13 @@ use rowhouse_schema::{IndexSchema, KeySchema, Predicate, SearchPlan, TimeZone};
 use crate::draw::{Case, cases};
 use crate::plans::{condition, value_of_row};
 
-/// Names of columns, of fields of the keys, and of fields of qualifiers.
+/// Names for columns, for key fields, and for qualifier fields.
 const NAMES: &[&str] = &[
     "s", "t", "n", "i", "u", "f", "o", "e", "m", "y", "h", "x", "j", "k", "r", "l", "a", "b", "c",
     "q.v", "q.w", "g.v",
 ];
 
-/// A name, the kind of a condition on it, and its constants.
+/// A name, the kind of a condition on it, and the constants.
 type Drawn = (At, u8, Vec<At>);
 
 fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
@@ -23,7 +22,7 @@ fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
     prop::collection::vec(condition, 1..4)
 }
 
-/// A full-text index of the column `z`, and of every name that can be a value.
+/// A full-text index on the column `z`, and on every name that can be a value.
 fn index(case: &Case, key: Option<&KeySchema>) -> IndexSchema {
     let mut text = "text search z keyword".to_owned();
     for name in NAMES {
@@ -35,7 +34,7 @@ fn index(case: &Case, key: Option<&KeySchema>) -> IndexSchema {
     IndexSchema::parse(&text, key, Some(&case.columns)).unwrap()
 }
 
-/// A query that mostly finds rows: most constants are values of a row.
+/// A query that mostly finds rows: most constants are values in a row.
 fn query(case: &Case, drawn: &[Drawn]) -> Predicate {
     drawn.iter().fold(Predicate::all(), |query, (name, kind, at)| {
         let name = *name.get(NAMES);
@@ -48,7 +47,7 @@ fn query(case: &Case, drawn: &[Drawn]) -> Predicate {
     })
 }
 
-/// Returns whether a row has a value in the ranges of each field.
+/// Returns true if a row has a value in each field's ranges.
 fn has_values(plan: &SearchPlan, cells: &Row) -> bool {
     let values = plan.index().search().unwrap().values(cells);
     plan.values().iter().all(|(at, ranges)| {
@@ -56,8 +55,8 @@ fn has_values(plan: &SearchPlan, cells: &Row) -> bool {
     })
 }
 
-/// Checks a plan against the plan of the key. Returns whether it decides a query that has
-/// conditions on values.
+/// Checks a plan against the key plan. Returns true if it decides a query that has conditions on
+/// values.
 fn check(case: &Case, conditions: &Predicate) -> Option<bool> {
     let query = conditions.clone().matches("z", "word");
     let indexes = index(case, Some(&case.key));

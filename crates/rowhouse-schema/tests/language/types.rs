@@ -1,4 +1,4 @@
-//! Required parameters of types, and the errors if they are missing.
+//! Required type parameters, and the errors if they are missing.
 
 use super::check;
 use expect_test::expect;

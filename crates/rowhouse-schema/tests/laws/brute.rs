@@ -1,4 +1,4 @@
-//! Reference implementations of the properties, without the crate's codecs and planner.
+//! Reference implementations for the properties, without the crate's codecs and planner.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use rowhouse_schema::{
 
 use crate::draw::Asked;
 
-/// A value in a form that compares as its field's values do.
+/// A value in a form that compares as the field's values do.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub(crate) enum Rank {
     Bytes(Vec<u8>),
@@ -18,7 +18,7 @@ pub(crate) enum Rank {
     List(Vec<Rank>),
 }
 
-/// The nanoseconds of a field's unit; 1 if the field is not a time.
+/// The nanoseconds in a field's unit; 1 if the field is not a time.
 pub(crate) fn unit(field_type: &FieldType) -> i128 {
     match field_type {
         FieldType::Time { unit: TimeUnit::Seconds, .. } | FieldType::Calendar(Calendar::Second) => {
@@ -68,7 +68,7 @@ pub(crate) fn rank(value: &Value, field_type: &FieldType) -> Rank {
     }
 }
 
-/// The step of a floored field, in the units of ranks; `None` for other fields.
+/// A floored field's step, in rank units; `None` for other fields.
 pub(crate) fn step(field: &Field) -> Option<i128> {
     let words = field.to_string();
     let step = words.split(" floor ").nth(1)?.split(' ').next()?;
@@ -82,7 +82,7 @@ pub(crate) fn step(field: &Field) -> Option<i128> {
     })
 }
 
-/// Returns whether the decoded value is the given one, or the part of it that keys hold.
+/// Returns true if the decoded value is the given one, or the part that keys hold.
 pub(crate) fn is_kept(field: &Field, given: &Value, kept: &Value) -> bool {
     match (given, kept) {
         (Value::Null, kept) => kept.is_null(),
@@ -99,7 +99,7 @@ pub(crate) fn is_kept(field: &Field, given: &Value, kept: &Value) -> bool {
     }
 }
 
-/// Compares two rows by the values of one field; `None` if the field reports no order.
+/// Compares two rows by one field's values; `None` if the field reports no order.
 pub(crate) fn compare(
     schema: &KeySchema,
     field: &Field,
@@ -131,7 +131,7 @@ fn by_value(field: &Field, x: &Value, y: &Value) -> Ordering {
     if field.is_desc() { order.reverse() } else { order }
 }
 
-/// Returns the bytes of one field alone, with the literal after it.
+/// Returns one field's bytes alone, with the literal after it.
 fn stored(schema: &KeySchema, field: &Field, value: &Value) -> Vec<u8> {
     let literal = literal_behind(schema, field);
     let alone = KeySchema::parse(&format!("x[{field}]{literal}")).unwrap();
@@ -146,7 +146,7 @@ fn literal_behind(schema: &KeySchema, field: &Field) -> String {
     open.map_or(behind, |(at, _)| &behind[..at]).to_owned()
 }
 
-/// Returns the fields and the positions of computed fields, in the order of the template.
+/// Returns the fields and the computed fields' positions, in template order.
 pub(crate) fn elements(schema: &KeySchema) -> Vec<Result<Field, usize>> {
     let template = schema.to_string();
     let place = |text: String| template.find(&format!("[{text}]")).unwrap();
@@ -174,7 +174,7 @@ pub(crate) fn compare_computed(a: &Value, b: &Value) -> Ordering {
 }
 
 impl Asked {
-    /// Returns whether a given value of a row passes.
+    /// Returns true if a row's given value passes.
     pub(crate) fn holds(&self, field: &Field, value: &Value) -> bool {
         let rank = |value| rank(value, field.field_type());
         match self {
@@ -226,7 +226,7 @@ impl Asked {
     }
 }
 
-/// Returns whether some value with the same bytes in the key would pass all conditions on the
+/// Returns true if some value with the same bytes in the key would pass all conditions on the
 /// field.
 pub(crate) fn could_hold(field: &Field, asked: &[&Asked], given: &Value, kept: &Value) -> bool {
     if field.is_hashed() {

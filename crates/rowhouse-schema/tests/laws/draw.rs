@@ -1,7 +1,7 @@
 //! Random templates, values and queries.
 //!
-//! Texts consist of a few characters around the bytes of the delimiters; numbers and times are near
-//! the ends of their domains. Encodings and planners are most likely to fail there.
+//! Texts consist of a few characters around the delimiter bytes; numbers and times are near their
+//! domains' ends. Encodings and planners are most likely to fail there.
 
 use std::net::Ipv4Addr;
 
@@ -13,7 +13,7 @@ use rowhouse_schema::{
 
 use crate::words::{COMPUTED, FAMILIES, FOREIGN, LITERALS, MODIFIERS, TYPES};
 
-/// Generates a field of a random type with random modifiers that it allows.
+/// Generates a field with a random type and random modifiers that the type allows.
 fn fields() -> impl Strategy<Value = String> {
     let modifiers: Vec<_> = MODIFIERS.iter().map(|group| select(*group)).collect();
     let kinds = prop_oneof![select(TYPES), select(FOREIGN)];
@@ -29,7 +29,7 @@ fn fields() -> impl Strategy<Value = String> {
     })
 }
 
-/// Generates keys of one system, and keys that mix all types.
+/// Generates keys from one system, and keys that mix all types.
 pub(crate) fn schemas() -> impl Strategy<Value = KeySchema> {
     prop_oneof![1 => of_one_system(), 3 => of_all()]
 }
@@ -76,7 +76,7 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(select(CHARS), 0..4).prop_map(String::from_iter)
 }
 
-/// Generates numbers at and around the ends of all domains.
+/// Generates numbers at and around all domains' ends.
 fn numbers() -> impl Strategy<Value = i128> {
     let ends = vec![
         0,
@@ -136,7 +136,7 @@ const FLOATS: &[f64] = &[
     f64::MAX,
 ];
 
-/// The pool from which a test case draws its values.
+/// The pool from which a test case draws values.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     texts: Vec<String>,
@@ -262,14 +262,14 @@ fn resized(text: &str, width: usize, at: &Index) -> Vec<u8> {
     bytes
 }
 
-/// A row: the given values, its key, and the decoded key.
+/// A row: the given values, the key, and the decoded key.
 pub(crate) struct Row {
     pub(crate) given: Vec<Value>,
     pub(crate) key: Vec<u8>,
     pub(crate) values: Values,
 }
 
-/// Returns the row of these values, if it can be stored.
+/// Returns the row with these values, if it can be stored.
 pub(crate) fn row(schema: &KeySchema, pool: &Pool, at: &[Index]) -> Option<Row> {
     let given: Vec<Value> =
         schema.fields().iter().zip(at).map(|(field, at)| pool.value(field, at)).collect();

@@ -1,4 +1,4 @@
-//! Properties of the template language, over random templates, values, keys and queries.
+//! Template language properties, over random templates, values, keys and queries.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,7 +22,7 @@ use rowhouse_schema::{
 use brute::{compare, compare_computed, could_hold, elements, is_kept};
 use draw::{Asked, Drawn, Pool, Row, drawn, pools, row, rows, schemas};
 
-/// Templates of one field, one for each way of reading constants.
+/// Templates with one field, one for each way to read constants.
 const PLANNED: &[&str] = &[
     "[n u8]",
     "[n millis]",
@@ -91,7 +91,7 @@ fn is_found(plan: &Plan, row: &Row) -> bool {
     plan.ranges().iter().any(|range| range.contains(&row.key)) && plan.matches(&row.values)
 }
 
-/// Returns whether the row's given values match, and whether they could match judging by its key.
+/// Returns two flags: the row's given values match, and they could match judging by the key.
 fn is_asked(schema: &KeySchema, conditions: &[(&Field, Asked)], row: &Row) -> (bool, bool) {
     let fields = || schema.fields().iter().enumerate();
     let of = |field: &Field| -> Vec<&Asked> {
@@ -117,8 +117,8 @@ proptest! {
         prop_assert_eq!(again, schema);
     }
 
-    /// L1 and L2: keys decode to the given values, or to the part of them that keys hold, and all
-    /// bytes that fit decode to values that encode to the same bytes.
+    /// L1 and L2: keys decode to the given values, or to the part that keys hold, and all bytes
+    /// that fit decode to values that encode to the same bytes.
     #[test]
     fn keys_that_fit_come_back(
         schema in schemas(), pool in pools(), row_at in rows(), noise: Vec<(Index, u8, u8)>,
@@ -144,7 +144,7 @@ proptest! {
         }
     }
 
-    /// Encoding by position and by name uses the fast path if there is one; encoding of borrowed
+    /// Encoding by position and by name uses the fast path if there is one; encoding borrowed
     /// values uses the generic path.
     #[test]
     fn keys_are_made_and_refused_alike_and_read_into_used_memory(
@@ -268,8 +268,7 @@ proptest! {
         }
     }
 
-    /// The rows of a stream come in the order of their logical keys, which is the order that the
-    /// plan reports.
+    /// A stream's rows come in logical key order, which is the order that the plan reports.
     #[test]
     fn streams_are_in_the_order_of_logical_keys(
         schema in schemas(), pool in pools(), at in rows(), drawn in drawn(),
@@ -307,7 +306,7 @@ proptest! {
     }
 }
 
-/// Returns the rows of a plan, merged, in its direction.
+/// Returns a plan's rows, merged, in the plan's direction.
 fn merged<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> Vec<&'r Row> {
     let mut found: Vec<_> = rows.iter().filter(|row| is_found(plan, row)).collect();
     let logical = |row: &Row| match plan.order().sequence() {
@@ -325,7 +324,7 @@ fn merged<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> Vec<&'r Row
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..Default::default() })]
 
-    /// Pages of two rows together return all rows, once each and in order.
+    /// Pages with two rows together return all rows, once each and in order.
     #[test]
     fn pages_are_the_whole(
         schema in schemas(), pool in pools(), at in rows(), drawn in drawn(), reverse: bool,
@@ -354,7 +353,7 @@ proptest! {
     }
 }
 
-/// Returns the rows of a plan by merging its streams.
+/// Returns a plan's rows by merging the streams.
 fn merged_by_streams<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> Vec<&'r Vec<u8>> {
     let mut keys: Vec<_> = rows.iter().map(|row| &row.key).collect();
     keys.sort();
@@ -384,7 +383,7 @@ fn merged_by_streams<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> 
     }
 }
 
-/// The random templates have enough of each word, and rows that can be stored.
+/// The random templates have each word often enough, and rows that can be stored.
 #[test]
 fn random_templates_are_varied() {
     let mut runner = TestRunner::deterministic();

@@ -1,5 +1,5 @@
-//! The property of conditions on fields of qualifiers: the cells of a family that are read and
-//! shown are those that plain filtering selects.
+//! The property that conditions on qualifier fields have: the cells in a family that are read and
+//! shown are exactly the ones that plain filtering selects.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -37,7 +37,7 @@ fn let_through(part: &PlanPart, family: &[u8], qualifiers: &[Vec<u8>]) -> Vec<Ve
     through
 }
 
-/// Returns the qualifiers of a family that pass the parts and are shown.
+/// Returns a family's qualifiers that pass the parts and are shown.
 fn shown(
     plan: &rowhouse_schema::Plan,
     asked: &Columns,
@@ -135,7 +135,7 @@ proptest! {
                 prop_assert!(many.matches(qualifier), "not exact: {}", text());
             }
         }
-        // The query has no conditions on the other columns of the same template.
+        // The query has no conditions on the other columns with the same template.
         let shown_of_g = shown(&plan, &asked, b"g", &qualifiers);
         let expected: Vec<_> =
             qualifiers.iter().filter(|qualifier| asked.has_column(b"g", qualifier)).cloned().collect();
@@ -143,7 +143,7 @@ proptest! {
     }
 }
 
-/// Returns the literal at the beginning of a template.
+/// Returns the literal with which a template begins.
 fn lead(schema: &KeySchema) -> Bytes {
     let text = schema.to_string();
     let mut escaped = false;

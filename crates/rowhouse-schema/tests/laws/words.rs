@@ -1,4 +1,4 @@
-//! The words of which random templates consist.
+//! The words that make up random templates.
 
 /// Native types.
 pub(crate) const TYPES: &[&str] = &[
@@ -54,7 +54,7 @@ pub(crate) const TYPES: &[&str] = &[
     "repeat(ordered.int8 phoenix.char 1)",
 ];
 
-/// Types of other systems.
+/// Types from other systems.
 pub(crate) const FOREIGN: &[&str] = &[
     "java.long",
     "java.int",
@@ -118,7 +118,7 @@ pub(crate) const FOREIGN: &[&str] = &[
     "kiji.long",
 ];
 
-/// Modifiers, in their order; a field has at most one of each group.
+/// Modifiers, in their order; a field has at most one from each group.
 pub(crate) const MODIFIERS: &[&[&str]] = &[
     &["", "", "", "", "", "", " floor 10", " floor 1h", " floor 1d", " floor 7d"],
     &["", "", "", "", "", "", " digits", " digits 2", " digits 13", " digits 20", " hex"],
@@ -176,7 +176,7 @@ pub(crate) const COMPUTED: &[&str] = &[
     "[bucket 20 of FF by opentsdb.salt 2]",
 ];
 
-/// Keys of other systems: prefixes, and fields that may be combined.
+/// Keys from other systems: prefixes, and fields that may be combined.
 pub(crate) const FAMILIES: &[(&[&str], &[&str])] = &[
     (
         &["", "[bucket 3 by phoenix.salt]"],

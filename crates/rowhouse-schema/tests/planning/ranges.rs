@@ -1,4 +1,4 @@
-//! Ranges and residuals of conditions.
+//! Ranges and residuals for conditions.
 
 use super::check;
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! Texts that are not in the order of their keys.
+//! Texts that are not in key order.
 
 use super::check;
 use expect_test::expect;
@@ -62,7 +62,7 @@ fn texts_that_stand_out_of_order_have_ranges_of_their_own() {
     );
 }
 
-/// A key of `ab` is in the range of `a`, as if `b…` were the number.
+/// A key for `ab` is in the range for `a`, as if `b…` were the number.
 #[test]
 fn names_that_begin_one_another_leave_all_the_rest_to_be_checked() {
     check(

@@ -1,4 +1,4 @@
-//! Comparisons of every type, and null.
+//! Comparisons for every type, and null.
 
 use super::check;
 use expect_test::expect;

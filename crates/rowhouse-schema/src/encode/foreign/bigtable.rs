@@ -1,4 +1,4 @@
-//! `bigtable.*`: fields of Bigtable's structs in ordered code, with their separators.
+//! `bigtable.*`: fields in Bigtable's structs in ordered code, with their separators.
 
 use super::facts::{Frame, Layout, Null, TypeDescription};
 use super::integer::IntegerEncoding;

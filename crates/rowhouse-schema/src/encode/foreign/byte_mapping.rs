@@ -1,14 +1,14 @@
-//! Other systems' encodings of numbers, where these are not big-endian with or without a flipped
-//! sign bit: their bytes, length and order.
+//! Other systems' number encodings, where these are not big-endian with or without a flipped sign
+//! bit: their bytes, length and order.
 
 use super::{java, ordered_code, phoenix, tuple};
 
-/// The ascending encoding of a number in another system.
+/// A number's ascending encoding in another system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteMapping {
     /// `java.long` and the like: big-endian two's complement.
     JavaInteger { bytes: u8 },
-    /// `java.double`, `java.float`: the bits of IEEE 754.
+    /// `java.double`, `java.float`: the IEEE 754 bits.
     JavaFloat { bytes: u8 },
     /// `java.boolean`: 00 or FF.
     JavaBoolean,
@@ -24,25 +24,25 @@ pub(crate) enum ByteMapping {
     CodeSigned,
     /// `ordered_code.uint64`.
     CodeUnsigned,
-    /// `ordered_code.float64`: its bits as `CodeSigned`.
+    /// `ordered_code.float64`: the bits as `CodeSigned`.
     CodeFloat,
 }
 
-/// A break in the order of keys: numbers from `at` on come before all lesser ones.
+/// A break in the key order: numbers from `at` on come before all lesser ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OrderBreak {
     pub(crate) at: i128,
-    /// Whether the lesser numbers are in descending order.
+    /// True if the lesser numbers are in descending order.
     pub(crate) lower_is_descending: bool,
 }
 
 impl ByteMapping {
-    /// Returns whether it has two values, which change places in descending order.
+    /// Returns true if it has two values, which change places in descending order.
     pub(crate) fn is_flag(self) -> bool {
         self == Self::PhoenixBoolean
     }
 
-    /// The number of bytes, if it is constant.
+    /// How many bytes, if that is constant.
     pub(crate) fn width(self) -> Option<usize> {
         match self {
             Self::JavaInteger { bytes }
@@ -54,7 +54,7 @@ impl ByteMapping {
         }
     }
 
-    /// Returns the number of bytes of a number that begins with the bytes in `head`, as far as they
+    /// Returns how many bytes a number has that begins with the bytes in `head`, as far as they
     /// exist, or an error.
     pub(crate) fn len(self, head: [Option<u8>; 2]) -> Result<usize, &'static str> {
         match self {
@@ -70,7 +70,7 @@ impl ByteMapping {
         }
     }
 
-    /// The break in the order of keys, if they are not in the order of the numbers.
+    /// The break in the key order, if keys are not in number order.
     pub(crate) fn order_break(self) -> Option<OrderBreak> {
         match self {
             Self::JavaInteger { .. } => Some(OrderBreak { at: 0, lower_is_descending: false }),
@@ -79,7 +79,7 @@ impl ByteMapping {
         }
     }
 
-    /// Appends a number of the domain.
+    /// Appends a number in the domain.
     pub(crate) fn write(self, number: i128, out: &mut Vec<u8>) {
         match self {
             Self::JavaInteger { bytes } => java::write_integer(number, bytes, out),
@@ -116,7 +116,7 @@ impl ByteMapping {
         }
     }
 
-    /// Returns the number if its encoding is exactly these bytes: some numbers have longer
+    /// Returns the number if the encoding is exactly these bytes: some numbers have longer
     /// encodings, which are never written.
     fn shortest(self, number: i128, bytes: &[u8]) -> Option<i128> {
         let mut again = Vec::with_capacity(bytes.len());

@@ -13,7 +13,7 @@ pub(crate) enum DecimalEncoding {
 }
 
 impl DecimalEncoding {
-    /// Returns the bytes of a value that keys can hold.
+    /// Returns the bytes for a value that keys can hold.
     pub(crate) fn bytes(self, value: &Value) -> Result<Vec<u8>, String> {
         let number = decimal(value)?;
         match self {
@@ -23,8 +23,8 @@ impl DecimalEncoding {
         Ok(self.of(number))
     }
 
-    /// Returns the bytes of a constant. If no key can hold it, they are at its position in the
-    /// order.
+    /// Returns a constant's bytes. If no key can hold it, they are at the constant's position in
+    /// the order.
     pub(crate) fn part(self, value: &Value) -> Result<Vec<u8>, String> {
         decimal(value).map(|number| self.of(number))
     }
@@ -36,14 +36,14 @@ impl DecimalEncoding {
         }
     }
 
-    /// Returns the value of these bytes; `None` if no value has them.
+    /// Returns the value for these bytes; `None` if no value has them.
     pub(crate) fn value(self, bytes: &[u8]) -> Option<Value> {
         let number = match self {
             Self::Ordered => numeric::number(bytes),
             Self::Phoenix => phoenix::decimal(bytes),
         };
         let value = Value::Decimal(number?);
-        // Zeros at either end and numbers out of range would have other bytes.
+        // Zeros at either end and numbers outside the range would have other bytes.
         self.bytes(&value).is_ok_and(|again| again == bytes).then_some(value)
     }
 }

@@ -1,5 +1,4 @@
-//! The description of a foreign type: one line in its family's table, from which all else is
-//! derived.
+//! A foreign type's description: one line in its family's table, from which all else is derived.
 
 use crate::encode::terminated::Style;
 use crate::encode::{Content, OrdinalDomain, Separation, Shape};
@@ -8,51 +7,51 @@ use crate::time::TimeUnit;
 /// A foreign type.
 #[derive(Debug)]
 pub(crate) struct TypeDescription {
-    /// Its word in templates, which contains a dot.
+    /// The word in templates, which contains a dot.
     pub(crate) word: &'static str,
     pub(crate) layout: Layout,
     /// The byte before every value, by which types are told apart.
     pub(crate) tag: Option<u8>,
     pub(crate) null: Null,
-    /// Whether the type has a descending order, in which every byte is complemented.
+    /// True if the type has a descending order, in which every byte is complemented.
     pub(crate) desc: bool,
 }
 
-/// The values of the type, and their bytes after the tag.
+/// The type's values, and their bytes after the tag.
 #[derive(Debug)]
 pub(crate) enum Layout {
     Number(Values, Shape),
     Sequence(Content, Frame),
 }
 
-/// Values that are numbers of an ordinal domain.
+/// Values that are numbers in an ordinal domain.
 #[derive(Debug)]
 pub(crate) enum Values {
     /// The integers from the first to the last.
     Integers(i128, i128),
-    /// Floats of this many bytes.
+    /// Floats with this many bytes.
     Floats(u8),
-    /// Floats of this many bytes, NaNs included.
+    /// Floats with this many bytes, NaNs included.
     FloatsAndNans(u8),
-    /// Floats of this many bytes, from positive zero on.
+    /// Floats with this many bytes, from positive zero on.
     PositiveFloats(u8),
     Bools,
-    /// Counts of a unit since 1970, from the first to the last.
+    /// Unit counts since 1970, from the first to the last.
     Times(TimeUnit, i128, i128),
 }
 
-/// The end of texts and bytes.
+/// How texts and bytes end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
     Terminated(Style),
-    /// A separator, which is omitted at the end of the key.
+    /// A separator, which is omitted at the key's end.
     Separated(Separation),
     SevenBits,
-    /// The digits of `ordered.numeric`.
+    /// The digits in `ordered.numeric`.
     Numeric,
-    /// The end of the key.
+    /// The key's end.
     Rest,
-    /// The end of the key, or a terminator in descending order.
+    /// The key's end, or a terminator in descending order.
     Copy,
     /// The width that the template specifies; shorter values are padded with this byte if there is
     /// one.
@@ -63,24 +62,24 @@ pub(crate) enum Frame {
     Fixed(u16),
 }
 
-/// The encoding of null.
+/// How null is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Null {
     Never,
-    /// This byte in the position of the tag; complemented as the tag is.
+    /// This byte in the tag's position; complemented as the tag is.
     Tag(u8),
     /// A separator alone, which is zero in descending order too.
     Separator,
 }
 
 impl Values {
-    /// All integers of this many bytes.
+    /// All integers with this many bytes.
     pub(super) const fn signed(bytes: u8) -> Self {
         let half = 1_i128 << (8 * bytes - 1);
         Self::Integers(-half, half - 1)
     }
 
-    /// The integers of this many bytes that are not negative.
+    /// The integers with this many bytes that are not negative.
     pub(super) const fn positive(bytes: u8) -> Self {
         Self::Integers(0, (1_i128 << (8 * bytes - 1)) - 1)
     }

@@ -1,4 +1,4 @@
-//! Whole numbers whose bytes are escaped like those of a text, and compare as the numbers do.
+//! Whole numbers whose bytes are escaped like a text's bytes, and compare as the numbers do.
 
 use super::ordered_code;
 use crate::value::Value;
@@ -6,14 +6,14 @@ use crate::value::Value;
 /// The encoding before escaping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IntegerEncoding {
-    /// That of `ordered_code.int64`.
+    /// The form in `ordered_code.int64`.
     OrderedCode,
     /// Eight bytes, big-endian, for numbers that are not negative.
     BigEndian,
 }
 
 impl IntegerEncoding {
-    /// Returns the bytes of a value that keys can hold.
+    /// Returns the bytes for a value that keys can hold.
     pub(crate) fn bytes(self, value: &Value) -> Result<Vec<u8>, String> {
         let number = integer(value)?;
         let (min, max) = self.limits();
@@ -32,14 +32,14 @@ impl IntegerEncoding {
         (min, i64::MAX.into())
     }
 
-    /// Returns the bytes of a constant. If no key can hold it, they are at its position in the
-    /// order.
+    /// Returns a constant's bytes. If no key can hold it, they are at the constant's position in
+    /// the order.
     pub(crate) fn part(self, value: &Value) -> Result<Vec<u8>, String> {
         integer(value).map(|number| self.of(number))
     }
 
     fn of(self, number: i128) -> Vec<u8> {
-        /// Beyond all 64-bit numbers, and within the range of ordered code.
+        /// Beyond all 64-bit numbers, and within ordered code's range.
         const BEYOND: i128 = 1 << 68;
         match self {
             Self::OrderedCode => {
@@ -58,7 +58,7 @@ impl IntegerEncoding {
         }
     }
 
-    /// Returns the value of these bytes; `None` if no value has them.
+    /// Returns the value for these bytes; `None` if no value has them.
     pub(crate) fn value(self, bytes: &[u8]) -> Option<Value> {
         let number = match self {
             Self::OrderedCode if bytes.len() > ordered_code::SIGNED_LEN_MAX => None,

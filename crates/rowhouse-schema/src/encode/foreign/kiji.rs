@@ -1,4 +1,4 @@
-//! `kiji.*`: the components of Kiji's formatted keys. The hash before them is a computed field with
+//! `kiji.*`: the components in Kiji's formatted keys. The hash before them is a computed field with
 //! md5.
 
 use super::facts::{Frame, Layout, Null, TypeDescription, Values};

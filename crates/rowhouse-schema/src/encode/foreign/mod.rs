@@ -1,6 +1,6 @@
-//! Types of other systems in those systems' exact bytes, one file per family.
+//! Other systems' types in those systems' exact bytes, one file per family.
 //!
-//! A family is a table of [`TypeDescription`]; numbers that are not plain big-endian also have a
+//! A family is a [`TypeDescription`] table; numbers that are not plain big-endian also have a
 //! [`ByteMapping`]. Both result in the codecs that native types use, so the planner does not know
 //! about foreign types.
 
@@ -33,7 +33,7 @@ pub(crate) use facts::{Frame, Layout, Null, TypeDescription};
 pub(crate) use integer::IntegerEncoding;
 pub(crate) use numeric::Numeric;
 
-/// A type of another system: `java.long`, `phoenix.varchar`, `ordered.string`, …
+/// A type from another system: `java.long`, `phoenix.varchar`, `ordered.string`, …
 ///
 /// ```
 /// use rowhouse_schema::{FieldOrder, FieldType, KeySchema};
@@ -53,7 +53,7 @@ pub struct ForeignType {
     width: Option<u16>,
 }
 
-/// The tables of all families.
+/// All families' tables.
 const FAMILIES: &[&[TypeDescription]] = &[
     java::TYPES,
     ordered::TYPES,
@@ -64,7 +64,7 @@ const FAMILIES: &[&[TypeDescription]] = &[
     kiji::TYPES,
 ];
 
-/// The encoding of the numbers of buckets by `java.hashcode`: Java's short.
+/// How bucket numbers by `java.hashcode` are encoded: Java's short.
 pub(crate) fn java_remainder() -> Shape {
     Shape::Foreign(ByteMapping::JavaInteger { bytes: 2 })
 }
@@ -76,12 +76,12 @@ impl ForeignType {
         all.find(|facts| facts.word == word).map(|facts| Self { facts, width: None })
     }
 
-    /// The names of all types.
+    /// All types' names.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         FAMILIES.iter().copied().flatten().map(|facts| facts.word)
     }
 
-    /// Its name in templates, without a width.
+    /// The name in templates, without a width.
     pub fn name(&self) -> &'static str {
         self.facts.word
     }
@@ -91,7 +91,7 @@ impl ForeignType {
         self.width
     }
 
-    /// Returns whether a width follows the name.
+    /// Returns true if a width follows the name.
     pub(crate) fn has_width(&self) -> bool {
         matches!(self.facts.layout, Layout::Sequence(_, Frame::Width { .. }))
     }
@@ -100,7 +100,7 @@ impl ForeignType {
         self.width = Some(width);
     }
 
-    /// Returns whether the type has a descending order.
+    /// Returns true if the type has a descending order.
     pub(crate) fn has_desc(&self) -> bool {
         self.facts.desc
     }
@@ -110,7 +110,7 @@ impl ForeignType {
         java::with_desc(self.name())
     }
 
-    /// Returns whether values extend to the end of the key.
+    /// Returns true if values extend to the key's end.
     pub(crate) fn is_open(&self, desc: bool) -> bool {
         match self.facts.layout {
             Layout::Sequence(_, Frame::Rest) => true,
@@ -119,7 +119,7 @@ impl ForeignType {
         }
     }
 
-    /// The ordinal domain, if the values are numbers of one.
+    /// The ordinal domain, if the values are numbers in one.
     pub(crate) fn domain(&self) -> Option<OrdinalDomain> {
         match &self.facts.layout {
             Layout::Number(values, _) => Some(values.domain()),
@@ -138,7 +138,7 @@ impl ForeignType {
         if desc { lead.complemented() } else { lead }
     }
 
-    /// The position of null among the values, if the type can be null.
+    /// Null's position among the values, if the type can be null.
     pub(crate) fn null_place(&self, desc: bool) -> Option<NullPlace> {
         match self.facts.null {
             Null::Never => None,

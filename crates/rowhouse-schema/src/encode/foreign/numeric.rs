@@ -22,12 +22,12 @@ const POWER_MAX: i32 = 240;
 const TAGGED_MAX: i32 = 10;
 
 const NEGATIVE_LARGE: u8 = 0x08;
-/// Minus the power, the tag of a negative number whose tag implies the power.
+/// Minus the power, this is the tag for a negative number whose tag implies the power.
 const NEGATIVE: u8 = 0x13;
 const NEGATIVE_SMALL: u8 = 0x14;
 const ZERO: u8 = 0x15;
 const POSITIVE_SMALL: u8 = 0x16;
-/// Plus the power, the tag of a positive number whose tag implies the power.
+/// Plus the power, this is the tag for a positive number whose tag implies the power.
 const POSITIVE: u8 = 0x17;
 const POSITIVE_LARGE: u8 = 0x22;
 const POSITIVE_INFINITY: u8 = 0x23;
@@ -44,7 +44,7 @@ pub(super) fn check(number: Decimal) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the bytes of a number. If no key can hold it, they are at its position in the order.
+/// Returns a number's bytes. If no key can hold it, they are at the number's position in the order.
 pub(super) fn bytes(number: Decimal) -> Vec<u8> {
     let (digits, power) = number.centesimal();
     let is_negative = number.signum() < 0;
@@ -76,7 +76,7 @@ pub(super) fn bytes(number: Decimal) -> Vec<u8> {
     bytes
 }
 
-/// The layout of a number, from its first bytes: its sign, its power and the offset of its digits.
+/// A number's layout, from the first bytes: the sign, the power and the digits' offset.
 struct Head {
     is_negative: bool,
     power: i32,
@@ -98,7 +98,7 @@ fn head(bytes: impl Fn(usize) -> Option<u8>) -> Option<Head> {
     Some(Head { is_negative, power, digits_at })
 }
 
-/// The container of a number: its own bytes determine where it ends.
+/// A number's container: the number's own bytes determine where it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numeric {
     pub(super) desc: bool,
@@ -109,13 +109,13 @@ impl Numeric {
         self.desc
     }
 
-    /// Appends the bytes of a number, complemented in descending order.
+    /// Appends a number's bytes, complemented in descending order.
     pub(crate) fn put(self, bytes: &[u8], out: &mut Vec<u8>) {
         let flip = self.flip();
         out.extend(bytes.iter().map(|byte| byte ^ flip));
     }
 
-    /// Returns the ascending bytes of the number at `at`, and its end offset.
+    /// Returns the ascending bytes for the number at `at`, and the end offset.
     pub(crate) fn cut(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
         let flip = self.flip();
         let len = len(&key[at..], flip).ok_or_else(|| {
@@ -129,7 +129,7 @@ impl Numeric {
     }
 }
 
-/// The number of bytes of the number at the beginning of `rest`, every byte of which is xored with
+/// The byte count of the number with which `rest` begins; every byte in `rest` is xored with
 /// `flip`.
 fn len(rest: &[u8], flip: u8) -> Option<usize> {
     let byte = |at: usize| rest.get(at).map(|byte| byte ^ flip);

@@ -1,6 +1,6 @@
 //! `ordered.*`: HBase's OrderedBytes, ascending and descending.
 //!
-//! A tag tells the types apart; that of null is less than all others. Descending order complements
+//! A tag tells the types apart; null's tag is less than all others. Descending order complements
 //! everything, tags and terminators included.
 
 use super::DecimalEncoding;

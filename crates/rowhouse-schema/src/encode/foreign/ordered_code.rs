@@ -24,14 +24,14 @@ const fn sequence(word: &'static str, content: Content) -> TypeDescription {
     TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
 }
 
-/// The bits of each byte that hold the number; the eighth is part of the length prefix.
+/// The bits in each byte that hold the number; the eighth belongs to the length prefix.
 const OWN_BITS: usize = 7;
 /// The bytes that a 64-bit number needs.
 pub(super) const SIGNED_LEN_MAX: usize = 10;
 const UNSIGNED_LEN_MAX: usize = 8;
 
 /// Appends a number: as many one bits as it has bytes, a zero bit, the number. A negative number is
-/// the complement of the encoding of its complement.
+/// the complement of its complement's encoding.
 pub(super) fn write_signed(number: i128, out: &mut Vec<u8>) {
     let size = if number < 0 { !number } else { number }.unsigned_abs();
     let len = (1..SIGNED_LEN_MAX).find(|len| size >> (OWN_BITS * len - 1) == 0);
@@ -41,7 +41,7 @@ pub(super) fn write_signed(number: i128, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes.to_be_bytes()[16 - len..]);
 }
 
-/// The number of bytes of a number that begins with these.
+/// How many bytes a number has that begins with these.
 pub(super) fn signed_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> {
     let [Some(first), second] = head else { return Err("a number is missing") };
     let flip = if first & 0x80 == 0 { 0xFF } else { 0 };
@@ -60,7 +60,7 @@ pub(super) fn read_signed(bytes: &[u8]) -> Option<i128> {
     Some(if is_negative { !size } else { size })
 }
 
-/// Appends the length of a number in bytes, and these bytes.
+/// Appends a number's length in bytes, and these bytes.
 pub(super) fn write_unsigned(number: i128, out: &mut Vec<u8>) {
     let bytes = (number as u64).to_be_bytes();
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
@@ -68,7 +68,7 @@ pub(super) fn write_unsigned(number: i128, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[zeros..]);
 }
 
-/// The number of bytes of a number that begins with these.
+/// How many bytes a number has that begins with these.
 pub(super) fn unsigned_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> {
     match head[0].map(usize::from) {
         None => Err("a number is missing"),
@@ -82,7 +82,7 @@ pub(super) fn read_unsigned(bytes: &[u8]) -> Option<i128> {
     bytes.split_first().map(|(_, rest)| unsigned(rest))
 }
 
-/// Appends a float of the domain. Both zeros have the same bytes.
+/// Appends a float in the domain. Both zeros have the same bytes.
 pub(super) fn write_float(number: i128, out: &mut Vec<u8>) {
     let distance = number - float::zero(8);
     write_signed(if distance < 0 { distance + 1 } else { distance }, out);

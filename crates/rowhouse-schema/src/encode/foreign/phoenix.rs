@@ -1,6 +1,6 @@
-//! `phoenix.*`: primary-key columns of Apache Phoenix.
+//! `phoenix.*`: primary-key columns in Apache Phoenix.
 //!
-//! Descending order complements every byte of a value. A column of fixed width is never null.
+//! Descending order complements every value byte. A column with fixed width is never null.
 
 use super::DecimalEncoding;
 use super::byte_mapping::ByteMapping;
@@ -75,8 +75,8 @@ const fn timestamps(first: i64) -> Values {
 /// One millisecond in nanoseconds.
 const MILLI: i128 = 1_000_000;
 
-/// Appends a timestamp: its milliseconds like those of a date, then four bytes with the nanoseconds
-/// within the last millisecond.
+/// Appends a timestamp: the milliseconds as for a date, then four bytes with the nanoseconds within
+/// the last millisecond.
 pub(super) fn write_timestamp(nanos: i128, signed: bool, out: &mut Vec<u8>) {
     let millis = nanos.div_euclid(MILLI) as i64;
     let within = nanos.rem_euclid(MILLI) as u32;
@@ -89,7 +89,8 @@ pub(super) fn read_timestamp(bytes: &[u8], signed: bool) -> Option<i128> {
     let (millis, within) = bytes.split_at_checked(8)?;
     let millis = u64::from_be_bytes(millis.try_into().ok()?) ^ sign(signed);
     let within = i128::from(u32::from_be_bytes(within.try_into().ok()?));
-    // An unsigned timestamp with the sign bit set becomes negative, which is outside of its domain.
+    // An unsigned timestamp with the sign bit set becomes negative, which is outside the type's
+    // domain.
     (within < MILLI).then_some(i128::from(millis as i64) * MILLI + within)
 }
 
@@ -97,26 +98,26 @@ fn sign(signed: bool) -> u64 {
     if signed { 1 << 63 } else { 0 }
 }
 
-/// The greatest power of 100. Phoenix allows greater ones, where the first byte of some numbers is
-/// a separator.
+/// The greatest power of 100. Phoenix allows greater ones, where some numbers begin with a
+/// separator.
 const POWER_MAX: i32 = 61;
 /// The least power of 100. Below it, Phoenix writes other numbers without an error.
 const POWER_MIN: i32 = -64;
-/// A negative number with more pairs of digits ends differently.
+/// A negative number with more digit pairs ends differently.
 const NEGATIVE_PAIRS_MAX: usize = 19;
 
 const ZERO: u8 = 0x80;
-/// The first byte of a number from 1 to 99, and of one from -99 to -1.
+/// The first byte for a number from 1 to 99, and for one from -99 to -1.
 const POSITIVE: u8 = 0xC1;
 const NEGATIVE: u8 = 0x3E;
-/// The number added to the digits of a positive number, and the one from which those of a negative
-/// number are subtracted.
+/// The number added to a positive number's digits, and the one from which a negative number's
+/// digits are subtracted.
 const POSITIVE_DIGIT: u8 = 1;
 const NEGATIVE_DIGIT: u8 = 101;
-/// The byte after the digits of a negative number; greater than all of them.
+/// The byte after a negative number's digits; greater than every digit.
 const NEGATIVE_END: u8 = 102;
 
-/// Returns the digits of a decimal in base 100, and the power of 100 of the first one.
+/// Returns a decimal's digits in base 100, and the first digit's power of 100.
 fn digits(number: Decimal) -> (Vec<u8>, i32) {
     let (digits, power) = number.centesimal();
     (digits, power - 1)
@@ -137,7 +138,8 @@ pub(super) fn check_decimal(number: Decimal) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the bytes of a decimal. If no key can hold it, they are at its position in the order.
+/// Returns a decimal's bytes. If no key can hold it, they are at the decimal's position in the
+/// order.
 pub(super) fn decimal_bytes(number: Decimal) -> Vec<u8> {
     let (digits, power) = digits(number);
     let is_negative = number.signum() < 0;

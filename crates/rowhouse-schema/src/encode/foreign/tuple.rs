@@ -1,6 +1,6 @@
-//! `tuple.*`: elements of FoundationDB's tuple layer.
+//! `tuple.*`: elements in FoundationDB's tuple layer.
 //!
-//! A code before each element identifies its type and, for a whole number, its length. No element
+//! A code before each element identifies the type and, for a whole number, the length. No element
 //! begins with FF, so the zero byte that ends a text or bytes can be told from a zero that is
 //! escaped as 00 FF.
 
@@ -50,20 +50,20 @@ const fn binary(bytes: u8) -> Shape {
     Shape::Binary { bytes, signed: false }
 }
 
-/// The code of zero. The next codes are those of positive numbers of one to eight bytes, the
-/// previous ones those of negative numbers.
+/// The code for zero. The next codes are for positive numbers with one to eight bytes, the previous
+/// ones for negative numbers.
 const ZERO: u8 = 0x14;
-/// The codes of numbers of more than eight bytes. The number of bytes follows the code; it is
+/// The codes for numbers with more than eight bytes. The byte count follows the code; it is
 /// complemented for negative numbers.
 const POSITIVE_LONG: u8 = 0x1D;
 const NEGATIVE_LONG: u8 = 0x0B;
-/// The greatest length in bytes that has a code of its own.
+/// The greatest length in bytes that has a separate code.
 const SHORT_MAX: usize = 8;
 /// The maximum length in bytes: 38 digits need 16.
 const LEN_MAX: usize = 16;
 
-/// Appends a whole number in as few bytes as possible; the bytes of a negative number are the
-/// complement of its absolute value.
+/// Appends a whole number in as few bytes as possible; a negative number's bytes complement the
+/// absolute value.
 pub(super) fn write_integer(number: i128, out: &mut Vec<u8>) {
     let size = number.unsigned_abs();
     let len = LEN_MAX - size.leading_zeros() as usize / 8;
@@ -78,7 +78,7 @@ pub(super) fn write_integer(number: i128, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes.to_be_bytes()[LEN_MAX - len..]);
 }
 
-/// Returns the encoded length of a whole number, including its code, from its first two bytes.
+/// Returns a whole number's encoded length, including the code, from the first two bytes.
 pub(super) fn integer_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> {
     let [Some(code), count] = head else { return Err("not a code of a whole number") };
     let long = |count: Option<u8>| match count.map(usize::from) {
@@ -94,7 +94,7 @@ pub(super) fn integer_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> 
     }
 }
 
-/// Decodes a whole number from all of its bytes. `None` if it does not fit an `i128`.
+/// Decodes a whole number from all its bytes. `None` if it does not fit an `i128`.
 pub(super) fn read_integer(bytes: &[u8]) -> Option<i128> {
     let (&code, rest) = bytes.split_first()?;
     let rest = if matches!(code, POSITIVE_LONG | NEGATIVE_LONG) { rest.get(1..)? } else { rest };

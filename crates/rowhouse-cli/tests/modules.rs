@@ -120,10 +120,8 @@ const CIRCLE_MAX: usize = 6;
 
 /// Crates with larger circles, and the size of the largest.
 const LARGER_CIRCLES: &[(&str, usize)] = &[
-    ("rowhouse", 20),
     ("rowhouse-model", 10),
     ("rowhouse-schema", 28),
-    ("rowhouse-search", 7),
     ("rowhouse-store", 8),
 ];
 

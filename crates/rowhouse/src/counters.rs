@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use rowhouse_model::{Bytes, Error, ErrorKind, Increment, Mutation, Result};
@@ -10,6 +11,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
+use crate::backend::WriteBuffer;
 use crate::table::Table;
 
 /// When a [`CounterBuffer`] writes.
@@ -112,7 +114,8 @@ impl CounterBuffer {
         let (pending, changed) = (Mutex::default(), Notify::new());
         let inner =
             Arc::new(Inner { table, settings, pending, changed, writing: Default::default() });
-        inner.table.backend().add_counters(&inner);
+        let buffer: Weak<Inner> = Arc::downgrade(&inner);
+        inner.table.backend().add_buffer(buffer);
         tokio::spawn(Arc::clone(&inner).write_on());
         Self { handles: Arc::new(Handles(inner)) }
     }
@@ -187,9 +190,14 @@ impl CounterBuffer {
     /// # Errors
     /// As [`CounterBuffer::flush`].
     pub async fn close(&self) -> Result<()> {
-        let inner = &self.handles.0;
-        inner.end();
-        inner.clone().flush().await
+        self.handles.0.clone().close().await
+    }
+}
+
+impl WriteBuffer for Inner {
+    fn close(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Result<()>> + Send>> {
+        self.end();
+        Box::pin(async move { self.flush().await })
     }
 }
 

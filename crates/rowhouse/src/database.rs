@@ -250,9 +250,9 @@ impl Database {
     /// concurrent changes; for the commit as [`Table::mutate`].
     pub async fn transact<T: Send + 'static>(
         &self,
-        run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
+        mut run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.backend.transact(run).await
+        self.backend.transact(move |inner| run(&mut Transaction::new(inner))).await
     }
 
     /// Applies mutations to any tables atomically: all become visible and durable, or none. Returns

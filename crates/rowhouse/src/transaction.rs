@@ -4,7 +4,7 @@ use rowhouse_model::{
     Append, Delete, Get, Increment, Mutation, MutationOutcome, Put, Result, Row, Scan,
 };
 
-use crate::backend::EmbeddedTransaction;
+use crate::backend::{EmbeddedTransaction, block_on};
 use crate::query::{Query, QueryRow};
 use crate::table::Table;
 
@@ -134,7 +134,7 @@ impl<'a> Transaction<'a> {
     ///
     /// [`Query::rows`]: crate::query::Query::rows
     pub fn query(&mut self, query: Query<'_>) -> Result<Vec<QueryRow>> {
-        self.inner.query(query)
+        block_on(query.rows_in(&mut self.inner))
     }
 
     /// Writes cells to one row.

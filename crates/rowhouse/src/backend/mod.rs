@@ -10,6 +10,7 @@ mod read_ahead;
 mod table_id;
 
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 #[cfg(feature = "search")]
@@ -27,9 +28,7 @@ use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_search::Found;
 use rowhouse_store::{RangeEstimate, Settings as StoreSettings, Table as StoreTable};
 
-use crate::counters::Inner as CounterBufferInner;
 use crate::rows::{Rows, Source};
-use crate::transaction::Transaction;
 use cluster::Cluster;
 use embedded::Embedded;
 
@@ -51,7 +50,7 @@ pub(crate) struct Backend {
     /// The durability for mutations that name none.
     durability: Durability,
     /// Counter buffers, whose adds are written when the database is closed.
-    counters: Mutex<Vec<Weak<CounterBufferInner>>>,
+    buffers: Mutex<Vec<Weak<dyn WriteBuffer>>>,
 }
 
 /// The two backend kinds.
@@ -82,7 +81,7 @@ impl Backend {
         let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
         let url = format!("file:{}", absolute.display());
         let side = Side::Embedded(Embedded::open(path, settings, only_existing).await?);
-        Ok(Self { side, url, durability, counters: Mutex::default() })
+        Ok(Self { side, url, durability, buffers: Mutex::default() })
     }
 
     pub(crate) async fn cluster(
@@ -91,7 +90,7 @@ impl Backend {
         durability: Durability,
     ) -> Result<Self> {
         let side = Side::Cluster(Cluster::connect(target, settings).await?);
-        Ok(Self { side, url: target.to_string(), durability, counters: Mutex::default() })
+        Ok(Self { side, url: target.to_string(), durability, buffers: Mutex::default() })
     }
 
     /// Returns the embedded store or the cluster, for calls that differ between them.
@@ -198,7 +197,7 @@ impl Backend {
     /// Runs a transaction over rows in any tables.
     pub(crate) async fn transact<T: Send + 'static>(
         &self,
-        run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
+        run: impl FnMut(EmbeddedTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         match &self.side {
             Side::Embedded(inner) => inner.transact(self.durability, run).await,
@@ -375,24 +374,29 @@ impl Backend {
     }
 
     /// Adds a buffer that is to be closed with the database.
-    pub(crate) fn add_counters(&self, buffer: &Arc<CounterBufferInner>) {
-        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        counters.retain(|buffer| buffer.strong_count() > 0);
-        counters.push(Arc::downgrade(buffer));
+    pub(crate) fn add_buffer(&self, buffer: Weak<dyn WriteBuffer>) {
+        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        buffers.retain(|buffer| buffer.strong_count() > 0);
+        buffers.push(buffer);
     }
 
     pub(crate) async fn close(&self) -> Result<()> {
-        let counters = {
-            let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *counters)
+        let buffers = {
+            let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *buffers)
         };
         let mut written = Ok(());
-        for buffer in counters.iter().filter_map(Weak::upgrade) {
-            buffer.end();
-            written = written.and(buffer.flush().await);
+        for buffer in buffers.iter().filter_map(Weak::upgrade) {
+            written = written.and(buffer.close().await);
         }
         on!(self, inner => inner.close().await).and(written)
     }
+}
+
+/// A buffer of writes that is closed with the database.
+pub(crate) trait WriteBuffer: Send + Sync {
+    /// Takes no further writes, and writes those that it has.
+    fn close(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 }
 
 pub(crate) fn no_observers() -> Error {

@@ -4,6 +4,7 @@
 //! Operations that may take longer (scans, batches, table changes, flushes, writes that wait for
 //! the disk) run on tokio's blocking threads.
 
+mod read_point;
 mod rows;
 #[cfg(feature = "search")]
 mod search;
@@ -13,20 +14,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, CellHistory, ClusterStatus, Columns, Condition, Durability, Error, Get, Mutation,
+    CellHistory, ClusterStatus, Columns, Condition, Durability, Error, Get, Mutation,
     MutationOutcome, Put, RegionInfo, RegionLoad, Result, Row, RowMutations, RowRange, Scan,
     ServerLoad, ServerName, TableDescriptor, TableName, TableState,
 };
 use rowhouse_schema::{Index, IndexSchema, IndexState};
-use rowhouse_store::{
-    IndexRead, RangeEstimate, ReadPoint, ReadTrace, Region, Settings, Store, Table,
-};
+use rowhouse_store::{RangeEstimate, Region, Settings, Store, Table};
 
 use super::blocking::blocking;
 use super::read_ahead::ReadAhead;
 use super::table_id::TableId;
-use crate::transaction::Transaction;
 
+pub(crate) use read_point::{IndexReadPoint, TableReadPoint};
 pub(crate) use rows::EmbeddedRows;
 #[cfg(feature = "search")]
 pub(crate) use search::LocalSearch;
@@ -225,14 +224,11 @@ impl Embedded {
     pub(super) async fn transact<T: Send + 'static>(
         &self,
         durability: Durability,
-        mut run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
+        mut run: impl FnMut(EmbeddedTransaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let store = self.store.clone();
         let transact = move || {
-            store.transact(|inner| {
-                let inner = EmbeddedTransaction { store: &store, inner, durability };
-                run(&mut Transaction::new(inner))
-            })
+            store.transact(|inner| run(EmbeddedTransaction { store: &store, inner, durability }))
         };
         blocking(transact).await
     }
@@ -325,80 +321,6 @@ impl Embedded {
         #[cfg(feature = "search")]
         blocking(self.searching.close()).await;
         blocking(move || store.close()).await
-    }
-}
-
-/// A table read point, held for reads that belong together.
-#[derive(Clone)]
-pub(crate) struct TableReadPoint {
-    table: Arc<Table>,
-    point: Arc<ReadPoint>,
-}
-
-impl TableReadPoint {
-    /// Returns the table's families.
-    pub(crate) fn families(&self) -> impl Iterator<Item = &Bytes> {
-        self.table.descriptor().families().iter().map(|family| family.name())
-    }
-
-    /// Returns the same read point, at which reads add to a trace.
-    pub(crate) fn traced(&self, trace: &Arc<ReadTrace>) -> Self {
-        Self { table: Arc::clone(&self.table), point: Arc::new(self.point.traced(trace)) }
-    }
-
-    /// Reads a row at this read point. Takes a few microseconds, or waits for the disk.
-    pub(crate) fn get(&self, get: &Get) -> Result<Row> {
-        self.table.get_at(get, &self.point)
-    }
-
-    /// Opens a scan at this read point.
-    pub(crate) async fn scan(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<EmbeddedRows> {
-        let Self { table, point } = self.clone();
-        EmbeddedRows::open(scan, ahead, move |scan| table.scan_at(scan, &point)).await
-    }
-}
-
-/// A read point for a table and for the entries in an index on it.
-pub(crate) struct IndexReadPoint {
-    /// The table.
-    pub(crate) rows: TableReadPoint,
-    /// The table with the entries.
-    entries: TableReadPoint,
-    store: Store,
-}
-
-impl IndexReadPoint {
-    /// Returns `None` if the index has been declared anew.
-    fn new(store: &Store, read: IndexRead, index: &Index) -> Result<Option<Self>> {
-        let IndexRead { table, entries, point } = read;
-        let declared = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
-        if !declared.contains(index) {
-            return Ok(None);
-        }
-        let entries = TableReadPoint { table: entries, point: Arc::clone(&point) };
-        let rows = TableReadPoint { table, point };
-        Ok(Some(Self { rows, entries, store: store.clone() }))
-    }
-
-    /// Returns the same read point, at which reads add to a trace.
-    pub(crate) fn traced(self, trace: &Arc<ReadTrace>) -> Self {
-        let (rows, entries) = (self.rows.traced(trace), self.entries.traced(trace));
-        Self { rows, entries, ..self }
-    }
-
-    /// Returns the read point for the table with the entries.
-    pub(crate) fn entries(&self) -> TableReadPoint {
-        self.entries.clone()
-    }
-
-    /// Returns the time by which cells expire.
-    pub(crate) fn now_millis(&self) -> i64 {
-        self.store.now_millis()
-    }
-
-    /// Reports an error from reading the entries: an index with damaged entries is put off.
-    pub(crate) fn report_damage(&self, error: &Error) {
-        self.store.report_index_damage(&self.entries.table, error);
     }
 }
 

@@ -10,10 +10,9 @@ use rowhouse_model::{
 use rowhouse_schema::Index;
 use rowhouse_store::{Store, Table};
 
-use super::{IndexReadPoint, TableReadPoint, find};
-use crate::backend::blocking::block_on;
+use super::find;
+use super::read_point::{IndexReadPoint, TableReadPoint};
 use crate::backend::table_id::TableId;
-use crate::query::{Query, QueryRow};
 
 /// A store transaction that takes tables by name.
 pub(crate) struct EmbeddedTransaction<'a> {
@@ -40,11 +39,6 @@ impl EmbeddedTransaction<'_> {
     ) -> Result<MutationOutcome> {
         let mutation = mutation.with_default_durability(self.durability);
         self.inner.mutate(&*self.table(table)?, mutation)
-    }
-
-    /// Reads a query's rows.
-    pub(crate) fn query(&mut self, query: Query<'_>) -> Result<Vec<QueryRow>> {
-        block_on(query.rows_in(self))
     }
 
     /// Returns the transaction's table view. Its reads count only once they are noted.

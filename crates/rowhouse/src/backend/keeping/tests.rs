@@ -128,7 +128,7 @@ impl Scene {
         shared.tests.hides = true;
         let cluster = Cluster::of(client, keeper.clone());
         let (side, durability) = (Side::Cluster(cluster), Durability::UseDefault);
-        let backend = Backend { side, url: String::new(), durability, counters: Mutex::default() };
+        let backend = Backend { side, url: String::new(), durability, buffers: Mutex::default() };
         Member { database: Database::new(backend), keeper }
     }
 

@@ -1,29 +1,23 @@
 //! Queries with `matches`: rows, pages and counts by a full-text index.
 
+mod order;
 mod page;
 mod rows;
 mod searched;
+mod texts;
 
 use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Error, FacetCount, Result, TimeRange};
 use rowhouse_schema::{Direction, Predicate, SearchPlan, Value};
-use rowhouse_search::{Highlighter, Words};
 
 use super::rows::RowsOf;
 use super::{By, KeysPage, Page, Query, QueryRow, QueryRows};
 
+pub(super) use order::SearchOrder;
 pub(super) use rows::SearchRows;
 use searched::Searched;
-
-/// The order in which a search returns rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SearchOrder {
-    Key,
-    Score,
-    /// By the field with this name.
-    Field(String),
-}
+pub(super) use texts::SearchTexts;
 
 /// A field value, and how many rows in a search have it: see [`Query::facets`].
 #[derive(Clone, Debug, PartialEq)]
@@ -43,12 +37,6 @@ pub struct Snippet {
     pub text: String,
     /// The words found, as byte ranges in `text`, in order.
     pub matches: Vec<std::ops::Range<usize>>,
-}
-
-/// The words in a search, by the field in which each is looked for.
-#[derive(Debug)]
-pub(super) struct SearchTexts {
-    fields: Vec<(String, Highlighter)>,
 }
 
 impl Query<'_> {
@@ -254,19 +242,6 @@ impl Query<'_> {
         }
         let next = if found.len() == rows { reading.token().await? } else { None };
         Ok(Page { rows: found, next, left_out: 0, unreadable: 0 })
-    }
-}
-
-impl SearchTexts {
-    fn of(plan: &SearchPlan) -> Result<Self> {
-        let Some(search) = plan.index().search() else { return Ok(Self { fields: Vec::new() }) };
-        let mut fields = Vec::new();
-        for (at, text) in plan.texts() {
-            let field = &search.fields()[*at];
-            let highlighter = Highlighter::new(&Words::parse(text)?, field.analysers())?;
-            fields.push((field.name().to_owned(), highlighter));
-        }
-        Ok(Self { fields })
     }
 }
 

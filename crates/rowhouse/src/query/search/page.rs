@@ -12,8 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use rowhouse_model::{Bytes, Error, Result, SearchPlace, ValueRow, hex, unhex};
 use rowhouse_schema::{Direction, SearchPlan};
 
-use crate::query::Query;
-use crate::query::search::SearchOrder;
+use super::order::SearchOrder;
 
 /// A place in a search, in a token.
 pub(super) struct Token(pub(super) SearchPlace);
@@ -42,13 +41,13 @@ impl Token {
     }
 
     /// Reads a token. [`Token::check`] checks that it belongs to the query.
-    pub(super) fn parse(text: &str, query: &Query<'_>) -> Result<Self> {
+    pub(super) fn parse(text: &str, direction: Direction, order: &SearchOrder) -> Result<Self> {
         let bad = || Error::invalid(format!("not a page token of a search: token={text}"));
         let mut parts = text.split('.');
         let kind = parts.next().unwrap_or_default();
         let _fingerprint = parts.next().ok_or_else(bad)?;
-        let letter = letter(query.direction);
-        let due = match &query.search_order {
+        let letter = letter(direction);
+        let due = match order {
             SearchOrder::Key => format!("k{letter}"),
             SearchOrder::Score => "s".to_owned(),
             SearchOrder::Field(_) => format!("v{letter}"),
@@ -62,7 +61,7 @@ impl Token {
             let row = part.and_then(unhex).filter(|row| !row.is_empty());
             Ok(row.ok_or_else(bad)?.into())
         };
-        let place = match &query.search_order {
+        let place = match order {
             SearchOrder::Key => SearchPlace::Key { after: Some(row(parts.next())?) },
             SearchOrder::Field(field) => {
                 let value = match parts.next().ok_or_else(bad)? {

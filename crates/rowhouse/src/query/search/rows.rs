@@ -9,9 +9,10 @@ use rowhouse_model::{Bytes, Get, Result, SearchPlace};
 use rowhouse_query::MatchingRow;
 use rowhouse_schema::{KeySchema, Plan};
 
+use super::order::SearchOrder;
 use super::page::Token;
 use super::searched::{FoundBatch, Reading, Searched};
-use super::{SearchOrder, SearchTexts};
+use super::texts::SearchTexts;
 use crate::declared::DeclaredColumns;
 use crate::query::{Query, QueryRow};
 use crate::table::Table;
@@ -77,7 +78,11 @@ impl SearchRows {
     /// Opens the rows on a page, from the place in the page token on.
     pub(super) async fn open_page(query: Query<'_>, rows: usize) -> Result<Self> {
         let text = query.after.clone().unwrap_or_default();
-        let token = query.after.as_deref().map(|token| Token::parse(token, &query)).transpose()?;
+        let token = query
+            .after
+            .as_deref()
+            .map(|token| Token::parse(token, query.direction, &query.search_order))
+            .transpose()?;
         let (searched, place) = match token {
             None => (query.search().await?, query.search_order.start()),
             Some(Token(place)) => {

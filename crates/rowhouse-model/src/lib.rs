@@ -19,6 +19,7 @@ mod cell;
 mod cluster_status;
 mod compaction_state;
 mod coprocessor;
+mod counter;
 mod error;
 mod escape;
 mod family;
@@ -36,6 +37,7 @@ mod range;
 mod region;
 mod region_switch;
 mod row;
+mod row_key;
 mod sanity;
 mod search;
 mod snapshot;
@@ -57,6 +59,7 @@ pub use cell::{
 pub use cluster_status::{Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 pub use compaction_state::CompactionState;
 pub use coprocessor::Coprocessor;
+pub use counter::counter_value;
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{blanks, escape, escape_controls, escape_line, escape_xml, unescape};
 pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells};
@@ -75,12 +78,13 @@ pub use namespace::Namespace;
 pub use op::{
     Append, ColumnCondition, Columns, Condition, Delete, Durability, FilterCondition, Get,
     Increment, Mutation, MutationOutcome, Nonce, Put, Qualifiers, RowCondition, RowMutations, Scan,
-    TimeRange, counter_value,
+    TimeRange,
 };
 pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
 pub use region_switch::{MasterSwitch, RegionSwitch};
-pub use row::{ROW_LEN_MAX, Row, RowBuilder, SharedRun, check_row};
+pub use row::{Row, RowBuilder, SharedRun};
+pub use row_key::{ROW_LEN_MAX, check_row};
 pub use search::{
     FacetCount, FoundKey, FoundRows, SearchPlace, SearchRequest, SearchText, ValueRow,
 };

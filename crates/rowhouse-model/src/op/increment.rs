@@ -3,7 +3,8 @@
 use bytes::Bytes;
 
 use super::cells::{check_is_put, check_not_named, check_same_row};
-use crate::{Cell, CellKind, Durability, Error, Result, TimeRange, Timestamp, check_row};
+use crate::counter::counter_value;
+use crate::{Cell, CellKind, Durability, Result, TimeRange, Timestamp, check_row};
 
 /// Identifies a mutation, so that a retry is not applied twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,15 +92,4 @@ impl Increment {
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
-}
-
-/// Decodes a counter's value or an amount.
-///
-/// # Errors
-/// `InvalidRequest` with HBase's message if the value is not eight bytes.
-pub fn counter_value(value: &[u8]) -> Result<i64> {
-    let bytes = value.try_into().map_err(|_| {
-        Error::invalid(format!("Field is not a long, it's {} bytes wide", value.len()))
-    })?;
-    Ok(i64::from_be_bytes(bytes))
 }

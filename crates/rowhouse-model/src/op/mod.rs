@@ -18,7 +18,7 @@ pub use columns::{Columns, Qualifiers};
 pub use condition::{ColumnCondition, Condition, FilterCondition, RowCondition};
 pub use delete::Delete;
 pub use get::Get;
-pub use increment::{Increment, Nonce, counter_value};
+pub use increment::{Increment, Nonce};
 pub use mutation::{Durability, Mutation, MutationOutcome};
 pub use put::Put;
 pub use row_mutations::RowMutations;

@@ -6,23 +6,9 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::{Cell, Error, KeyValue, Result, counter_value};
+use crate::{Cell, KeyValue, Result, counter_value};
 
 pub use builder::{RowBuilder, SharedRun};
-
-/// Longest row key in bytes: HBase stores the length in a signed 16-bit number.
-pub const ROW_LEN_MAX: usize = i16::MAX as usize;
-
-/// Checks that `row` is a valid row key: not empty, at most [`ROW_LEN_MAX`] bytes.
-pub fn check_row(row: &[u8]) -> Result<()> {
-    if row.is_empty() {
-        return Err(Error::invalid("Row length is 0"));
-    }
-    if row.len() > ROW_LEN_MAX {
-        return Err(Error::invalid(format!("Row length {} is > {ROW_LEN_MAX}", row.len())));
-    }
-    Ok(())
-}
 
 /// The cells in one row that a read returns, in cell order. HBase calls it a Result.
 ///

@@ -18,10 +18,10 @@ use tokio::task::JoinSet;
 
 use crate::Options;
 use crate::backups::Backups;
-use crate::balancer::LoadMeter;
 use crate::bulk_loads::BulkLoads;
 use crate::index_checks::IndexChecks;
 use crate::limits::{FRAME_SLACK_BYTES, SEARCH_VIEWS_MAX};
+use crate::load_meter::LoadMeter;
 use crate::maintenance::Maintenance;
 use crate::members::Members;
 use crate::memory::CallMemory;

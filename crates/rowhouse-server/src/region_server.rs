@@ -8,9 +8,9 @@ use rowhouse_model::ServerName;
 use tokio::sync::watch;
 
 use crate::Options;
+use crate::call_metrics::Calls;
 use crate::cap::Cap;
 use crate::limits::{KILL_LOOK, KILL_WAIT};
-use crate::metrics::Calls;
 use crate::requests::Requests;
 use crate::scanners::Scanners;
 use crate::slow_log::SlowLog;

@@ -1,7 +1,6 @@
 //! The balancer: moves regions between region servers so that each has a similar share of the load,
 //! and then of the regions.
 
-mod load;
 mod plan;
 
 use std::sync::Arc;
@@ -11,7 +10,6 @@ use rowhouse_model::{Balanced, MasterSwitch, Result};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
-pub(crate) use load::LoadMeter;
 use plan::{Candidate, plan};
 
 use crate::cluster::Cluster;

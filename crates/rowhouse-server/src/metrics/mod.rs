@@ -2,7 +2,6 @@
 
 #![cfg_attr(not(feature = "web"), allow(dead_code, reason = "only the web port reads them"))]
 
-mod calls;
 mod totals;
 
 use std::collections::BTreeMap;
@@ -12,11 +11,10 @@ use std::sync::Arc;
 use rowhouse_model::TableName;
 use rowhouse_store::RegionRequests;
 
+use crate::call_metrics::{Calls, MethodCalls};
 use crate::cap::Cap;
 use crate::cluster::Cluster;
 use crate::region_server::RegionServer;
-pub(crate) use calls::Calls;
-use calls::MethodCalls;
 pub(crate) use totals::Totals;
 
 /// A metric, and how the samples are collected.

@@ -14,7 +14,8 @@ use super::reader::Reader;
 use super::state::{Web, failed};
 use crate::cluster::Cluster;
 use crate::limits::WEB_LISTED_MAX;
-use crate::metrics::{Calls, Totals};
+use crate::call_metrics::Calls;
+use crate::metrics::Totals;
 
 /// Answers with the beans whose names match the pattern `qry`, in which `*` stands for any text; by
 /// default with all.

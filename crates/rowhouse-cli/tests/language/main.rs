@@ -7,18 +7,33 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod names;
+
 /// The most columns in a line that holds a comment.
 const COLUMNS_MAX: usize = 100;
 
-/// Words that hide the subject of a sentence, and how often they may occur in 1,000 words.
-/// Codebases in the field have less than one.
-const RARE: &[(&[&str], f64)] =
-    &[(&["what", "whatever"], 3.0), (&["who", "whoever", "whom"], 1.0), (&["behind"], 1.0)];
+/// Words that hide the subject of a sentence, and how often they may occur in 1,000 words. Comments
+/// in the field have less than one of the first three, 13 of the fourth and 1.3 of the last.
+/// Messages and pages are held to the first [`RARE_IN_TEXTS`].
+const RARE: &[(&[&str], f64)] = &[
+    (&["what", "whatever"], 3.0),
+    (&["who", "whoever", "whom"], 1.0),
+    (&["behind"], 1.0),
+    (&["of"], 20.0),
+    (&["its"], 3.0),
+];
+const RARE_IN_TEXTS: usize = 3;
+
+/// Pairs of words that comments do without: the thing has a name, and "Returns true if".
+const NO_PAIRS: &[(&str, &str)] = &[("those", "of"), ("returns", "whether")];
 
 #[derive(Clone, Default)]
 struct Counts {
     words: usize,
     rare: [usize; RARE.len()],
+    last_word: String,
+    /// Where a pair in [`NO_PAIRS`] ends.
+    pairs: Vec<String>,
     wide_lines: Vec<String>,
 }
 
@@ -30,7 +45,8 @@ impl Counts {
             if line.chars().count() > COLUMNS_MAX {
                 self.wide_lines.push(format!("{}:{}", path.display(), at + 1));
             }
-            self.add_words(comment);
+            let pairs = self.add_words(comment);
+            self.pairs.extend((0..pairs).map(|_| format!("{}:{}", path.display(), at + 1)));
         }
     }
 
@@ -59,7 +75,9 @@ impl Counts {
         }
     }
 
-    fn add_words(&mut self, text: &str) {
+    /// Adds the words in a text; returns how many pairs in [`NO_PAIRS`] end there.
+    fn add_words(&mut self, text: &str) -> usize {
+        let mut pairs = 0;
         for word in text.split(|c: char| !c.is_alphabetic() && c != '\'' && c != '-') {
             if !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
                 continue;
@@ -69,7 +87,10 @@ impl Counts {
             for (count, (words, _)) in self.rare.iter_mut().zip(RARE) {
                 *count += usize::from(words.contains(&&word[..]));
             }
+            pairs += usize::from(NO_PAIRS.contains(&(&self.last_word, &word)));
+            self.last_word = word;
         }
+        pairs
     }
 
     fn per_thousand(&self, at: usize) -> f64 {
@@ -91,6 +112,8 @@ fn without(text: &str, open: char, close: char) -> String {
 /// The language in one source line.
 #[derive(Default)]
 struct Parts<'a> {
+    /// The line without comment and literals.
+    code: String,
     /// The text after `//`.
     comment: Option<&'a str>,
     /// String literal parts on the line.
@@ -143,7 +166,7 @@ fn parts_of<'a>(line: &'a str, quoted: &mut Quoted) -> Parts<'a> {
             }
             Quoted::None if rest.starts_with(b"'\"'") => at += 2,
             Quoted::None if rest.starts_with(b"'\\\"'") => at += 3,
-            Quoted::None => {}
+            Quoted::None => parts.code.push(char::from(rest[0])),
         }
         at += 1;
     }
@@ -174,6 +197,7 @@ fn root() -> PathBuf {
 /// Returns the sums over all folders, and fails if they are above the limits.
 fn check(
     what: &str,
+    rare: usize,
     folders: &[&str],
     extension: &str,
     add: impl Fn(&mut Counts, &Path, &str),
@@ -190,13 +214,12 @@ fn check(
         add(counts.entry(folder).or_default(), &path, &text);
         add(&mut all, &path, &text);
     }
-    println!("{:>7} {:>6} {:>6} {:>6} {:>5} {what}", "words", "what", "who", "behind", "wide");
+    println!("  words   what    who behind     of    its {what}");
     for (folder, counts) in counts.iter().chain([(&PathBuf::from("all"), &all)]) {
-        let [what, who, behind] = [0, 1, 2].map(|at| counts.per_thousand(at));
-        let (words, wide) = (counts.words, counts.wide_lines.len());
-        println!("{words:>7} {what:>6.1} {who:>6.1} {behind:>6.1} {wide:>5} {}", folder.display());
+        let rates = (0..RARE.len()).map(|at| format!("{:>6.1} ", counts.per_thousand(at)));
+        println!("{:>7} {}{}", counts.words, rates.collect::<String>(), folder.display());
     }
-    for (at, (words, max)) in RARE.iter().enumerate() {
+    for (at, (words, max)) in RARE.iter().take(rare).enumerate() {
         let rate = all.per_thousand(at);
         assert!(rate <= *max, "{what}: {words:?}: {rate:.1} of 1,000 words, max={max}");
     }
@@ -205,14 +228,15 @@ fn check(
 
 #[test]
 fn comments_are_in_plain_english_and_fit_their_lines() {
-    let all = check("comments", &["crates", "fuzz"], "rs", Counts::add_comments);
+    let all = check("comments", RARE.len(), &["crates", "fuzz"], "rs", Counts::add_comments);
+    assert!(all.pairs.is_empty(), "{NO_PAIRS:?}: {}", all.pairs.join(", "));
     let wide = all.wide_lines.join(", ");
     assert!(wide.is_empty(), "over {COLUMNS_MAX} columns: {wide}");
 }
 
 #[test]
 fn messages_are_in_plain_english() {
-    check("messages", &["crates"], "rs", |counts, path, source| {
+    check("messages", RARE_IN_TEXTS, &["crates"], "rs", |counts, path, source| {
         let is_test = path.iter().any(|part| {
             ["tests", "tests.rs", "benches", "examples"].iter().any(|name| part == *name)
         });
@@ -224,7 +248,7 @@ fn messages_are_in_plain_english() {
 
 #[test]
 fn pages_are_in_plain_english() {
-    check("pages", &["docs", "compat", "bench"], "md", |counts, path, page| {
+    check("pages", RARE_IN_TEXTS, &["docs", "compat", "bench"], "md", |counts, path, page| {
         if !path.to_string_lossy().contains("zh-CN") {
             counts.add_page(page);
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rowhouse_model::TableName;
 use rowhouse_store::RegionRequests;
 
-use crate::call_metrics::{Calls, MethodCalls};
+use crate::call_metrics::{BUCKET_MICROS, Calls, MethodCalls};
 use crate::cap::Cap;
 use crate::cluster::Cluster;
 use crate::region_server::RegionServer;
@@ -328,7 +328,7 @@ impl Samples<'_> {
 
     fn histogram(&mut self, label: (&str, &str), calls: &MethodCalls) {
         let mut count = 0;
-        let mut bounds = calls::BUCKET_MICROS.iter();
+        let mut bounds = BUCKET_MICROS.iter();
         for bucket in calls.buckets() {
             count += bucket;
             let bound = bounds.next().map(|&micros| (micros as f64 / 1e6).to_string());

@@ -12,9 +12,9 @@ use serde_json::{Map, Value, json};
 use super::monitoring;
 use super::reader::Reader;
 use super::state::{Web, failed};
+use crate::call_metrics::Calls;
 use crate::cluster::Cluster;
 use crate::limits::WEB_LISTED_MAX;
-use crate::call_metrics::Calls;
 use crate::metrics::Totals;
 
 /// Answers with the beans whose names match the pattern `qry`, in which `*` stands for any text; by

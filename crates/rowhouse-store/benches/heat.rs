@@ -186,9 +186,9 @@ fn scan(table: &Arc<Table>, round: usize) -> f64 {
 }
 
 fn nanos_each(times: u64, act: impl FnOnce()) -> f64 {
-    let begun = Instant::now();
+    let started = Instant::now();
     act();
-    begun.elapsed().as_secs_f64() * 1e9 / times as f64
+    started.elapsed().as_secs_f64() * 1e9 / times as f64
 }
 
 fn compare(

@@ -28,12 +28,12 @@ fn main() {
             let copy = tempfile::tempdir().unwrap();
             copy_tree(dir.path(), copy.path());
             let settings = Settings { memstore_bytes_max, ..Settings::default() };
-            let (begun, cpu) = (Instant::now(), cpu_seconds());
+            let (started, cpu) = (Instant::now(), cpu_seconds());
             let store = Store::builder(copy.path()).settings(settings).open().unwrap();
             println!(
                 "{value_len:>5}-byte values, {:>4} MiB for memstores: {:.2} s, {:.2} s CPU for {:.0} MB of log",
                 memstore_bytes_max >> 20,
-                begun.elapsed().as_secs_f64(),
+                started.elapsed().as_secs_f64(),
                 cpu_seconds() - cpu,
                 written as f64 / 1e6,
             );
@@ -71,13 +71,13 @@ fn puts_beside(synced: bool) {
                 syncs
             })
         });
-        let begun = Instant::now();
+        let started = Instant::now();
         for number in 0.. {
             let mutation = put(number, Durability::UseDefault);
             let before = Instant::now();
             tables[1].mutate(&mutation).unwrap();
             nanos.push(before.elapsed().as_nanos() as u64);
-            if begun.elapsed().as_secs() >= 3 {
+            if started.elapsed().as_secs() >= 3 {
                 break;
             }
         }

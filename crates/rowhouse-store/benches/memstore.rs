@@ -75,7 +75,7 @@ fn run(count: u64, order: Order) {
     let cells = cells(count, order);
     let bytes = cells.iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
     println!("{count} cells of {} bytes, {order:?}", bytes / cells.len());
-    let wanted: Vec<Key<'_>> =
+    let targets: Vec<Key<'_>> =
         (0..count).map(|at| cells[(mix(at) % count) as usize].key()).collect();
     let mut memstore = Arc::default();
     report("insert", cells.len(), || {
@@ -84,8 +84,8 @@ fn run(count: u64, order: Order) {
             memstore.insert(cell.as_bytes(), at as u64 + 1);
         }
     });
-    report("get: a cursor and its cell", wanted.len(), || {
-        for key in &wanted {
+    report("get: a cursor and its cell", targets.len(), || {
+        for key in &targets {
             let cursor = MemstoreCursor::new(Arc::clone(&memstore), key);
             black_box(cursor.cell().map(|cell| cell.value.len()));
         }

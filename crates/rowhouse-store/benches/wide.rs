@@ -143,9 +143,9 @@ fn first_read_from_memory(of_versions: bool, get: &Get) -> f64 {
             let get = Get::new(format!("plain{number:06}")).unwrap();
             assert_eq!(table.get(&get).unwrap().len(), 1);
         }
-        let begun = Instant::now();
+        let started = Instant::now();
         assert_eq!(table.get(get).unwrap().len(), 1);
-        begun.elapsed().as_secs_f64()
+        started.elapsed().as_secs_f64()
     });
     rounds.sort_by(f64::total_cmp);
     rounds[rounds.len() / 2]
@@ -213,9 +213,9 @@ fn first_read(dir: &Path, opening: &Get, get: &Get) -> (f64, u64) {
         let table = store.table(&TableName::parse("t").unwrap()).unwrap();
         assert!(table.get(opening).unwrap().is_empty());
         read.store(0, Ordering::Relaxed);
-        let begun = Instant::now();
+        let started = Instant::now();
         assert_eq!(table.get(get).unwrap().len(), 1);
-        let round = (begun.elapsed().as_secs_f64(), read.load(Ordering::Relaxed) >> 10);
+        let round = (started.elapsed().as_secs_f64(), read.load(Ordering::Relaxed) >> 10);
         store.close().unwrap();
         round
     });
@@ -226,12 +226,12 @@ fn first_read(dir: &Path, opening: &Get, get: &Get) -> (f64, u64) {
 /// Returns the seconds per call over many calls.
 fn per_call(mut call: impl FnMut(u64)) -> f64 {
     (0..200).for_each(&mut call);
-    let (begun, mut calls) = (Instant::now(), 0);
-    while begun.elapsed() < Duration::from_millis(500) {
+    let (started, mut calls) = (Instant::now(), 0);
+    while started.elapsed() < Duration::from_millis(500) {
         call(calls);
         calls += 1;
     }
-    begun.elapsed().as_secs_f64() / calls as f64
+    started.elapsed().as_secs_f64() / calls as f64
 }
 
 /// Measures a scan for one row in ten thousand, over rows with `columns` values of 100 bytes, in
@@ -284,18 +284,18 @@ fn filtered_scans(columns: u32, block_size: u32) {
         // Loads the index.
         table.get(&Get::new("0000-000000").unwrap()).unwrap();
         read.store(0, Ordering::Relaxed);
-        let begun = Instant::now();
+        let started = Instant::now();
         let filter = filter.map(Box::new);
         let mut scanner = table.scan(Scan { filter, ..Scan::all() }).unwrap();
-        let mut found = 0;
+        let mut hits = 0;
         while scanner.next().unwrap().is_some() {
-            found += 1;
+            hits += 1;
         }
         println!(
-            "{name}: {found} of {ROWS} rows, {:.1} MB read ({:.2} %) in {:.1} ms",
+            "{name}: {hits} of {ROWS} rows, {:.1} MB read ({:.2} %) in {:.1} ms",
             read.load(Ordering::Relaxed) as f64 / 1e6,
             read.load(Ordering::Relaxed) as f64 * 100.0 / stored as f64,
-            begun.elapsed().as_secs_f64() * 1e3
+            started.elapsed().as_secs_f64() * 1e3
         );
         store.close().unwrap();
     }

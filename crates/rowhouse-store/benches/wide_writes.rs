@@ -109,9 +109,9 @@ fn median(table: &Table, mut mutation: impl FnMut(usize) -> Mutation) -> f64 {
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|round| {
             let mutation = mutation(round);
-            let begun = Instant::now();
+            let started = Instant::now();
             table.mutate(&mutation).unwrap();
-            begun.elapsed().as_secs_f64() * 1e6
+            started.elapsed().as_secs_f64() * 1e6
         })
         .collect();
     times.sort_by(f64::total_cmp);

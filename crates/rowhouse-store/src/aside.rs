@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::disk::simulated::SimulatedDisk;
 
-    fn kept(name: &str, since_millis: i64, len: u64) -> AsideFile {
+    fn aside_file(name: &str, since_millis: i64, len: u64) -> AsideFile {
         AsideFile { name: name.to_owned(), since_millis: Some(since_millis), len }
     }
 
@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn the_oldest_files_go_by_age_and_by_bytes_and_those_of_this_moment_stay() {
-        let files = [kept("new", 100, 10), kept("old", 10, 10), kept("older", 5, 10)];
+        let files =
+            [aside_file("new", 100, 10), aside_file("old", 10, 10), aside_file("older", 5, 10)];
         assert_eq!(going(&files, 100, 1000, 1000), [""; 0]);
         assert_eq!(going(&files, 100, 92, 1000), ["older"]);
         assert_eq!(going(&files, 100, 1000, 29), ["older"]);

@@ -17,19 +17,19 @@ pub(crate) type BlockKey = (u64, u64);
 pub(crate) enum CachedBlock {
     Data(Arc<DataBlock>),
     Index(Arc<Index>),
-    Bloom(Arc<KeptChunk>),
+    Bloom(Arc<CachedChunk>),
 }
 
 /// A file's direct reference to a bloom chunk while the cache holds the chunk.
 pub(crate) type ChunkSlot = ArcSwapOption<BloomChunk>;
 
 /// The cache's reference to a bloom chunk. When the cache evicts it, the file's slot is cleared.
-pub(crate) struct KeptChunk {
+pub(crate) struct CachedChunk {
     chunk: Arc<BloomChunk>,
     slot: Arc<ChunkSlot>,
 }
 
-impl KeptChunk {
+impl CachedChunk {
     /// Stores `chunk` in `slot` for as long as the returned value lives.
     pub(crate) fn new(chunk: &Arc<BloomChunk>, slot: Arc<ChunkSlot>) -> Self {
         slot.store(Some(Arc::clone(chunk)));
@@ -42,7 +42,7 @@ impl KeptChunk {
     }
 }
 
-impl Drop for KeptChunk {
+impl Drop for CachedChunk {
     fn drop(&mut self) {
         // Another reader may have read the chunk and stored it again since.
         self.slot.compare_and_swap(&self.chunk, None);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     /// Returns how many blocks from a family are cached.
-    fn kept(table: &Table, family: &str) -> usize {
+    fn cached_blocks(table: &Table, family: &str) -> usize {
         let region = &table.regions()[0];
         let store = region.families().iter().find(|have| have.name() == family.as_bytes()).unwrap();
         let file = store.super_version().files[0].id();
@@ -232,11 +232,11 @@ mod tests {
         let in_memory = family("a").attribute("IN_MEMORY", "true");
         let (_store, table) = table([in_memory, family("b")]);
         read(&table, Scan::all().family("a"));
-        let before = kept(&table, "a");
+        let before = cached_blocks(&table, "a");
         assert!((20..100).contains(&before), "a quarter of the cache: {before} blocks");
         (0..3).for_each(|_| read(&table, Scan::all().family("b")));
-        assert_eq!(kept(&table, "a"), before);
-        assert!(kept(&table, "b") > 100, "{}", kept(&table, "b"));
+        assert_eq!(cached_blocks(&table, "a"), before);
+        assert!(cached_blocks(&table, "b") > 100, "{}", cached_blocks(&table, "b"));
     }
 
     #[test]
@@ -244,10 +244,10 @@ mod tests {
         let uncached = family("b").attribute("BLOCKCACHE", "false");
         let (_store, table) = table([family("a"), uncached]);
         read(&table, Scan::all().family("b"));
-        assert_eq!(kept(&table, "b"), 0);
+        assert_eq!(cached_blocks(&table, "b"), 0);
         read(&table, Scan { cache_blocks: false, ..Scan::all() }.family("a"));
-        assert_eq!(kept(&table, "a"), 0);
+        assert_eq!(cached_blocks(&table, "a"), 0);
         read(&table, Scan::all().family("a"));
-        assert!(kept(&table, "a") > 100);
+        assert!(cached_blocks(&table, "a") > 100);
     }
 }

@@ -244,7 +244,7 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
         let new_row = before.is_none_or(|before| before.key.row != cell.key.row);
         let new_column =
             new_row || before.is_none_or(|before| before.key.qualifier != cell.key.qualifier);
-        let is_found = match bloom {
+        let is_in_bloom = match bloom {
             BloomKind::Row | BloomKind::RowPrefix(_) if new_row => {
                 file.may_hold_row(cell.key.row, || None)?
             }
@@ -255,7 +255,7 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
             }
             _ => true,
         };
-        if !is_found {
+        if !is_in_bloom {
             wrong(format!("a cell is missing in the bloom filter: {:?}", cell.to_cell()));
         }
         if runs.iter().any(|run| run.hides(&cell.key)) {

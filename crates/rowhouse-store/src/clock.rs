@@ -58,12 +58,12 @@ pub(crate) struct TimestampSource {
     /// The highest timestamp in the full-text index queues when the store was opened.
     queued: AtomicI64,
     /// Set while the clock lags behind issued timestamps and this was logged.
-    behind: AtomicBool,
+    lags: AtomicBool,
 }
 
 /// How far, in milliseconds, the clock may lag before this is logged: clocks are adjusted by small
 /// amounts all the time.
-const BEHIND_MILLIS_MAX: i64 = 1_000;
+const LAG_MILLIS_MAX: i64 = 1_000;
 
 /// How far, in milliseconds, timestamps in a row may run ahead of the clock, so that each put is a
 /// separate version (decision 0060).
@@ -80,7 +80,7 @@ impl TimestampSource {
             last: AtomicI64::new(0),
             ahead: AtomicI64::new(0),
             queued: AtomicI64::new(0),
-            behind: AtomicBool::new(false),
+            lags: AtomicBool::new(false),
         }
     }
 
@@ -88,9 +88,9 @@ impl TimestampSource {
     pub(crate) fn issue(&self) -> Timestamp {
         let now = self.clock.now_millis();
         let issued = self.last.fetch_max(now, Ordering::Relaxed).max(now);
-        let behind = issued - now > BEHIND_MILLIS_MAX;
-        if behind != self.behind.load(Ordering::Relaxed) {
-            self.clock_jumped(now, issued, behind);
+        let lags = issued - now > LAG_MILLIS_MAX;
+        if lags != self.lags.load(Ordering::Relaxed) {
+            self.clock_jumped(now, issued, lags);
         }
         Timestamp::from_millis(issued).unwrap_or(Timestamp::MIN)
     }
@@ -182,11 +182,11 @@ impl TimestampSource {
     }
 
     #[cold]
-    fn clock_jumped(&self, now: i64, issued: i64, behind: bool) {
-        if self.behind.swap(behind, Ordering::Relaxed) == behind {
+    fn clock_jumped(&self, now: i64, issued: i64, lags: bool) {
+        if self.lags.swap(lags, Ordering::Relaxed) == lags {
             return;
         }
-        if behind {
+        if lags {
             tracing::warn!(
                 clock_millis = now,
                 last_issued_millis = issued,

@@ -203,15 +203,15 @@ fn parse_format(text: &str, dir: &Path) -> Result<u32> {
         let path = dir.join(FORMAT);
         Error::corruption(format!("{} is damaged: {what}; nothing was changed", path.display()))
     };
-    let (said, checksum) = match text.rfind(CHECKSUM) {
+    let (body, checksum) = match text.rfind(CHECKSUM) {
         Some(at) => (&text[..at], Some(&text[at + CHECKSUM.len()..])),
         None => (text, None),
     };
-    let crc = format!("{:08x}\n", crc32c::crc32c(said.as_bytes()));
+    let crc = format!("{:08x}\n", crc32c::crc32c(body.as_bytes()));
     if checksum.is_some_and(|checksum| checksum != crc) {
         return Err(damaged("it fails its checksum"));
     }
-    let value = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
+    let value = |name: &str| body.lines().find_map(|line| line.strip_prefix(name));
     let version = |name: &str| value(name).and_then(|number| number.trim().parse::<u32>().ok());
     let (Some(written), Some(least)) = (version("written-by "), version("readable-by ")) else {
         return Err(damaged("it is unreadable"));

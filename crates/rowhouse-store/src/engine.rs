@@ -147,7 +147,7 @@ impl Engine {
         if self.wal().needs_maintenance() {
             self.log_work.push(Work::TidyLog);
         }
-        if is_appended && self.wal().wants_sync() {
+        if is_appended && self.wal().needs_sync() {
             self.log_work.push(Work::SyncLog);
         }
     }

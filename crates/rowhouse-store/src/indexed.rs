@@ -22,20 +22,20 @@ pub(crate) struct IndexedTables {
 /// A table's indexes.
 #[derive(Clone)]
 pub(crate) struct IndexedTable {
-    pub(crate) indexes: Vec<KeptIndex>,
+    pub(crate) indexes: Vec<MaintainedIndex>,
     /// The columns that decide the entries in any index.
     pub(crate) columns: Columns,
     /// `columns` names single columns alone.
     pub(crate) has_single_columns: bool,
     /// The copies, which have all cells in the rows.
-    pub(crate) copies: Vec<KeptIndex>,
+    pub(crate) copies: Vec<MaintainedIndex>,
     /// The full-text indexes, whose tables have queues with changed rows and no entries.
-    pub(crate) searches: Vec<KeptIndex>,
+    pub(crate) searches: Vec<MaintainedIndex>,
 }
 
 /// An index whose entries are rows in a table.
 #[derive(Clone)]
-pub(crate) struct KeptIndex {
+pub(crate) struct MaintainedIndex {
     pub(crate) index: Index,
     /// The entry table. After a split it leads to the new regions.
     pub(crate) table: Arc<Table>,
@@ -52,7 +52,7 @@ struct KnownDamage {
     is_temporary: bool,
 }
 
-impl KeptIndex {
+impl MaintainedIndex {
     /// `is_small` returns true if the base table is small, so that damage to the index is
     /// temporary.
     fn new(index: Index, table: &Arc<Table>, is_small: impl FnOnce() -> bool) -> Self {
@@ -118,14 +118,14 @@ impl IndexedTables {
         rebuild_bytes_max: u64,
     ) -> Option<Self> {
         let indexed = |table: &Arc<Table>| {
-            let found = match table.indexes() {
+            let indexes = match table.indexes() {
                 Ok(None) => return None,
                 Ok(Some(schema)) => {
                     IndexedTable::of(table.name(), schema, tables, rebuild_bytes_max)
                 }
                 Err(error) => Err(error),
             };
-            Some((table.name().clone(), found))
+            Some((table.name().clone(), indexes))
         };
         let by_name: HashMap<_, _> = tables.values().filter_map(indexed).collect();
         (!by_name.is_empty()).then_some(Self { by_name })
@@ -177,20 +177,20 @@ impl IndexedTable {
             })?;
             let is_small =
                 || tables.get(base).is_some_and(|it| it.stored_bytes() <= rebuild_bytes_max);
-            let kept = KeptIndex::new(index.clone(), table, is_small);
+            let maintained = MaintainedIndex::new(index.clone(), table, is_small);
             if index.search().is_some() {
-                searches.push(kept);
+                searches.push(maintained);
                 continue;
             }
             if index.is_copy() {
-                copies.push(kept);
+                copies.push(maintained);
                 continue;
             }
             match &mut columns {
                 None => columns = Some(index.columns().clone()),
                 Some(columns) => columns.include(index.columns()),
             }
-            indexes.push(kept);
+            indexes.push(maintained);
         }
         let columns = columns.unwrap_or_else(Columns::all);
         let has_single_columns =
@@ -199,13 +199,13 @@ impl IndexedTable {
     }
 
     /// All indexes.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &KeptIndex> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &MaintainedIndex> {
         self.indexes.iter().chain(&self.copies).chain(&self.searches)
     }
 
     /// Returns an index by name.
-    pub(crate) fn find(&self, name: &str) -> Option<&KeptIndex> {
-        self.all().find(|kept| kept.index.name() == name)
+    pub(crate) fn find(&self, name: &str) -> Option<&MaintainedIndex> {
+        self.all().find(|maintained| maintained.index.name() == name)
     }
 }
 

@@ -117,11 +117,11 @@ mod tests {
     #[test]
     fn several_numbers_are_visible_at_once_and_none_comes_between() {
         let mvcc = Mvcc::new(10);
-        let (several, behind) = (mvcc.reserve_several(3), mvcc.reserve());
-        assert_eq!((several.clone(), behind), (11..=13, 14));
+        let (several, next) = (mvcc.reserve_several(3), mvcc.reserve());
+        assert_eq!((several.clone(), next), (11..=13, 14));
         mvcc.publish_several(several);
         assert_eq!(mvcc.visible(), 13);
-        mvcc.publish(behind);
+        mvcc.publish(next);
         assert_eq!(mvcc.visible(), 14);
     }
 }

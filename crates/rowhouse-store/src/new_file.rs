@@ -129,7 +129,7 @@ impl<'a> NewFile<'a> {
             created_millis: self.created_millis,
             loaded: false,
             markers: Some(summary.deletes),
-            behind: Some(summary.behind),
+            older_versions: Some(summary.behind),
             logged_max: None,
             version_markers: Some(self.version_markers),
         })

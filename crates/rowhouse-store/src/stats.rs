@@ -136,10 +136,10 @@ pub fn stats(
     let whole = manifest::read(&disk, boot_id)?
         .ok_or_else(|| rowhouse_model::Error::corruption("MANIFEST is missing"))?;
     let (state, age) = (whole.state, whole.age);
-    let is_asked = |entry: &&std::sync::Arc<TableEntry>| {
+    let is_selected = |entry: &&std::sync::Arc<TableEntry>| {
         table.is_none_or(|name| entry.descriptor.name() == name)
     };
-    let mut entries: Vec<_> = state.tables.values().filter(is_asked).collect();
+    let mut entries: Vec<_> = state.tables.values().filter(is_selected).collect();
     entries.sort_by_key(|entry| entry.descriptor.name().to_string());
     if let (Some(name), true) = (table, entries.is_empty()) {
         let kind = rowhouse_model::ErrorKind::TableNotFound;
@@ -155,14 +155,14 @@ pub fn stats(
     let mut stats = StoreStats { tables, log_records, log_bytes, aside_files, aside_bytes };
     let mut bytes_done = 0;
     for entry in entries {
-        let told = entry.descriptor.name().to_string();
+        let table_name = entry.descriptor.name().to_string();
         let columns = ColumnSchema::of_table(&entry.descriptor).ok().flatten();
         let (mut largest, mut sample) = (Largest::default(), Sample::default());
         let mut regions: Vec<_> = entry.regions.iter().collect();
         regions.sort_by(|(_, a), (_, b)| a.info.range.start.cmp(&b.info.range.start));
         let mut counted = Vec::with_capacity(regions.len());
         for (id, region) in regions {
-            progress(Progress::new(&told, bytes_done, bytes_total));
+            progress(Progress::new(&table_name, bytes_done, bytes_total));
             let mut seen = |row: &RowSize| {
                 largest.offer(row);
                 sample.offer(&row.row);
@@ -243,8 +243,9 @@ fn region_stats(
                 row.cells += 1;
             }
             other => {
-                let begun = RowSize { bytes, cells: 1, row: Bytes::copy_from_slice(cell.key.row) };
-                other.replace(begun).iter().for_each(&mut *seen);
+                let new_row =
+                    RowSize { bytes, cells: 1, row: Bytes::copy_from_slice(cell.key.row) };
+                other.replace(new_row).iter().for_each(&mut *seen);
             }
         }
         if let Some(counted) = families.get_mut(cell.key.family) {

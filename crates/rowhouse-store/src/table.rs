@@ -153,15 +153,15 @@ impl Table {
 
     /// Returns the current regions, by start key; a region made by a merge may appear twice.
     pub(crate) fn regions_now(&self) -> Vec<&Arc<Region>> {
-        let mut found = Vec::with_capacity(self.regions.len());
+        let mut regions = Vec::with_capacity(self.regions.len());
         let mut left: Vec<&Arc<Region>> = self.regions.iter().rev().collect();
         while let Some(region) = left.pop() {
             match region.moved() {
                 Some(moved) => left.extend(moved.iter().rev()),
-                None => found.push(region),
+                None => regions.push(region),
             }
         }
-        found
+        regions
     }
 
     /// Returns the bytes in the table's files and memstores.

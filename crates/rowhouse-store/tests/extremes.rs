@@ -49,11 +49,11 @@ static ALLOCATOR: Counting = Counting;
 
 /// Returns true if slow tests run.
 fn takes_its_time() -> bool {
-    let asked = std::env::var_os("ROWHOUSE_LARGE").is_some();
-    if !asked {
+    let is_enabled = std::env::var_os("ROWHOUSE_LARGE").is_some();
+    if !is_enabled {
         println!("skipped: ROWHOUSE_LARGE is not set");
     }
-    asked
+    is_enabled
 }
 
 fn store(dir: &Path) -> Store {
@@ -247,8 +247,8 @@ fn a_value_of_100_megabytes_is_kept_as_it_is() {
         |table| {
             let row = table.get(&Get::new("r").unwrap()).unwrap();
             assert!(row.value("f", "q").unwrap()[..] == value[..]);
-            let found = rows(table, Scan::all());
-            assert!(found[0].value("f", "q").unwrap()[..] == value[..]);
+            let scanned = rows(table, Scan::all());
+            assert!(scanned[0].value("f", "q").unwrap()[..] == value[..]);
         },
     );
 }
@@ -266,14 +266,14 @@ fn values_of_half_a_gib_and_up_to_the_limit_are_kept_as_they_are() {
         (limit - 200, &["NONE", "LZ4"][..]),
     ] {
         for compression in compressions {
-            let begun = Instant::now();
-            a_large_value_is_kept(len, limit, compression);
-            println!("{} MiB, {compression}: {:?}", len >> 20, begun.elapsed());
+            let started = Instant::now();
+            check_large_value(len, limit, compression);
+            println!("{} MiB, {compression}: {:?}", len >> 20, started.elapsed());
         }
     }
 }
 
-fn a_large_value_is_kept(len: usize, limit: usize, compression: &'static str) {
+fn check_large_value(len: usize, limit: usize, compression: &'static str) {
     let dir = tempfile::tempdir().unwrap();
     let open = || {
         let settings = Settings { mutation_bytes_max: limit, ..Settings::default() };
@@ -289,9 +289,9 @@ fn a_large_value_is_kept(len: usize, limit: usize, compression: &'static str) {
         let row = table.get(&Get::new("r").unwrap()).unwrap();
         assert!(row.value("f", "q").unwrap()[..] == value[..]);
         drop(row);
-        let found = rows(&table, Scan::all());
-        assert!(found[0].value("f", "q").unwrap()[..] == value[..]);
-        assert_eq!(found.len(), 2);
+        let scanned = rows(&table, Scan::all());
+        assert!(scanned[0].value("f", "q").unwrap()[..] == value[..]);
+        assert_eq!(scanned.len(), 2);
     };
     let store = open();
     let family = FamilyDescriptor::new("f").unwrap().attribute("COMPRESSION", compression);
@@ -333,13 +333,13 @@ fn a_thousand_tables_are_there_after_opening() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     let first = store(dir.path());
     for table in 0..1000 {
         let table = create(&first, &format!("t{table}"), &["f"], &[]);
         table.mutate(&Put::new("r").unwrap().add("f", "q", "v").unwrap().into()).unwrap();
     }
-    let created = begun.elapsed();
+    let created = started.elapsed();
     drop(first);
     let opened = reopen(dir.path());
     println!("1000 tables: made in {created:?}, {}", opened.1);
@@ -356,11 +356,11 @@ fn ten_thousand_regions_are_there_after_opening() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     let first = store(dir.path());
     let splits: Vec<Bytes> = (1..10_000).map(|at| format!("{at:05}").into()).collect();
     let table = create(&first, "wide", &["f"], &splits);
-    let created = begun.elapsed();
+    let created = started.elapsed();
     for row in 0..10_000 {
         let put = Put::new(format!("{row:05}")).unwrap().add("f", "q", "v").unwrap();
         table.mutate(&put.into()).unwrap();
@@ -370,9 +370,9 @@ fn ten_thousand_regions_are_there_after_opening() {
     println!("10000 regions: made in {created:?}, {opened}");
     let table = store.table(&TableName::parse("wide").unwrap()).unwrap();
     assert_eq!(table.regions().len(), 10_000);
-    let begun = Instant::now();
+    let started = Instant::now();
     assert_eq!(rows(&table, Scan::all()).len(), 10_000);
-    println!("read in {:?}", begun.elapsed());
+    println!("read in {:?}", started.elapsed());
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn thirty_thousand_files_of_ten_thousand_regions_are_there_after_opening() {
         return;
     }
     let (dir, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let begun = Instant::now();
+    let started = Instant::now();
     let first = unmerged(dir.path());
     let source = create(&first, "source", &["f"], &[]);
     for row in 0..10_000 {
@@ -396,15 +396,15 @@ fn thirty_thousand_files_of_ten_thousand_regions_are_there_after_opening() {
         // One file for each region.
         first.bulk_load(table.name(), &files, |_| {}).unwrap();
     }
-    let created = begun.elapsed();
+    let created = started.elapsed();
     drop((source, table, first));
-    let (begun, before) = (Instant::now(), IN_USE.load(Ordering::Relaxed));
+    let (started, before) = (Instant::now(), IN_USE.load(Ordering::Relaxed));
     let resident_before = resident_bytes();
     let store = unmerged(dir.path());
-    let opened = begun.elapsed();
+    let opened = started.elapsed();
     let table = store.table(&TableName::parse("wide").unwrap()).unwrap();
     assert_eq!(table.get(&Get::new("05000").unwrap()).unwrap().len(), 1);
-    let first_get = begun.elapsed();
+    let first_get = started.elapsed();
     let in_use = IN_USE.load(Ordering::Relaxed).saturating_sub(before);
     let resident = resident_bytes();
     println!(
@@ -413,17 +413,17 @@ fn thirty_thousand_files_of_ten_thousand_regions_are_there_after_opening() {
     );
     let files: usize = table.regions().iter().map(|region| region.size().files).sum();
     assert_eq!(files, 30_000);
-    let begun = Instant::now();
+    let started = Instant::now();
     assert_eq!(rows(&table, Scan::all()).len(), 10_000);
     let in_use = IN_USE.load(Ordering::Relaxed).saturating_sub(before);
     println!(
         "all read in {:?}, {in_use} bytes in use, {} resident",
-        begun.elapsed(),
+        started.elapsed(),
         resident_bytes()
     );
-    let begun = Instant::now();
+    let started = Instant::now();
     drop((table, store));
-    println!("closed in {:?}", begun.elapsed());
+    println!("closed in {:?}", started.elapsed());
 }
 
 /// Opens a store without compactions.
@@ -442,8 +442,8 @@ fn resident_bytes() -> u64 {
 
 /// Opens a store. Returns how much time and memory that took.
 fn reopen(dir: &Path) -> (Store, String) {
-    let (begun, before) = (Instant::now(), IN_USE.load(Ordering::Relaxed));
+    let (started, before) = (Instant::now(), IN_USE.load(Ordering::Relaxed));
     let store = store(dir);
     let bytes = IN_USE.load(Ordering::Relaxed).saturating_sub(before);
-    (store, format!("opened in {:?} with {bytes} bytes in use", begun.elapsed()))
+    (store, format!("opened in {:?} with {bytes} bytes in use", started.elapsed()))
 }

@@ -59,12 +59,12 @@ fn live_and_die(dir: &Path, lives: Duration, acknowledged: &mut [u64; WRITERS]) 
     let lines = BufReader::new(child.stdout.take().unwrap());
     let reader = std::thread::spawn(move || {
         let lines = lines.lines().map_while(Result::ok);
-        let said = lines.filter_map(|line| {
+        let written = lines.filter_map(|line| {
             let (writer, number) = line.strip_prefix("wrote ")?.split_once(' ')?;
             // The last line may be incomplete and then does not count.
             Some((writer.parse::<usize>().ok()?, number.strip_suffix('.')?.parse::<u64>().ok()?))
         });
-        said.collect::<Vec<_>>()
+        written.collect::<Vec<_>>()
     });
     std::thread::sleep(lives);
     child.kill().unwrap();
@@ -82,16 +82,16 @@ fn write_until_killed(dir: &Path) {
         *slot = number.parse().unwrap();
     }
     let store = open(dir);
-    let found = check(&store, acknowledged);
+    let counts = check(&store, acknowledged);
     // The test harness's own output is on this line.
     println!();
     // Prints acknowledged batches that the previous process could not print before it was killed;
     // otherwise two kills in a row could leave two such batches.
-    for (writer, number) in found.into_iter().enumerate() {
+    for (writer, number) in counts.into_iter().enumerate() {
         println!("wrote {writer} {number}.");
     }
     std::thread::scope(|scope| {
-        for (writer, from) in found.into_iter().enumerate() {
+        for (writer, from) in counts.into_iter().enumerate() {
             let store = &store;
             scope.spawn(move || {
                 for number in from + 1.. {
@@ -165,7 +165,7 @@ fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation
 /// Checks that for every writer exactly a prefix of its batches is there: all acknowledged ones,
 /// and possibly the one in progress. Returns how long each prefix is.
 fn check(store: &Store, acknowledged: [u64; WRITERS]) -> [u64; WRITERS] {
-    let mut found = [0; WRITERS];
+    let mut counts = [0; WRITERS];
     for (writer, acknowledged) in acknowledged.into_iter().enumerate() {
         let counter = Get::new(format!("{writer}-counter")).unwrap();
         let counter = table(store, "a").get(&counter).unwrap();
@@ -194,7 +194,7 @@ fn check(store: &Store, acknowledged: [u64; WRITERS]) -> [u64; WRITERS] {
             }
             assert_eq!(rows, expected, "writer {writer}, {name}:{family}, batch {counted}");
         }
-        found[writer] = counted;
+        counts[writer] = counted;
     }
-    found
+    counts
 }

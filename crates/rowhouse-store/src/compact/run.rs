@@ -38,7 +38,7 @@ pub(crate) enum Pacing {
 pub(crate) fn compact(
     engine: &Engine,
     family: &FamilyStore,
-    asked: Option<CompactionKind>,
+    requested: Option<CompactionKind>,
     hurry: Pacing,
 ) -> Result<()> {
     loop {
@@ -49,13 +49,13 @@ pub(crate) fn compact(
             files.iter().map(|file| file.facts(family.range())).collect();
         let now_millis = engine.timestamps.now_millis();
         let busy = choosing.busy(&files);
-        if busy > 0 && asked == Some(CompactionKind::Major) {
+        if busy > 0 && requested == Some(CompactionKind::Major) {
             drop(choosing);
             // A major compaction takes all files, so it waits for those being compacted.
-            engine.compactions.request(family, asked);
+            engine.compactions.request(family, requested);
             return Ok(());
         }
-        let situation = family.situation(&facts, busy, now_millis, asked);
+        let situation = family.situation(&facts, busy, now_millis, requested);
         let (kind, run) = match choose(&situation, family.policy()) {
             Choice::Nothing => return Ok(()),
             Choice::DropExpired(expired) => {
@@ -69,7 +69,7 @@ pub(crate) fn compact(
             }
             Choice::Merge(run, kind) => (kind, run),
         };
-        let kinds = match (kind, asked) {
+        let kinds = match (kind, requested) {
             (CompactionKind::Minor, None) => {
                 let others = facts[..run.start].iter().chain(&facts[run.end..]);
                 RowKinds::MajorExcept(OtherFiles::of(others))
@@ -170,7 +170,7 @@ fn replace(
             added: merged.iter().cloned().collect(),
             removed: files.iter().map(|file| file.id()).collect(),
             flushed_sequence: 0,
-            begins_behind: 0,
+            starts_after: 0,
         }))?;
         let merged = merged.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
         family.replace_files(files, merged, readable_from);

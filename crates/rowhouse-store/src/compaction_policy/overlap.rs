@@ -15,12 +15,12 @@ pub(crate) fn max_overlap(files: &[FileSummary<'_>]) -> usize {
     last.sort_unstable();
     let mut ended = 0;
     let mut most = 0;
-    for (begun, row) in first.iter().enumerate() {
+    for (started, row) in first.iter().enumerate() {
         // A file includes the last row.
         while last[ended] < *row {
             ended += 1;
         }
-        most = most.max(begun + 1 - ended);
+        most = most.max(started + 1 - ended);
     }
     most
 }

@@ -54,19 +54,19 @@ impl Policy {
         table: &TableDescriptor,
         family: &FamilyDescriptor,
     ) -> Result<Self> {
-        let said = Said { table, family };
+        let config = FamilyConfig { table, family };
         let mut policy = Self::new(settings);
         // The deprecated name first, so that the current one overrides it.
-        said.read("hbase.hstore.compactionThreshold", &mut policy.files_min)?;
-        said.read("hbase.hstore.compaction.min", &mut policy.files_min)?;
-        said.read("hbase.hstore.compaction.max", &mut policy.files_max)?;
-        said.read("hbase.hstore.compaction.ratio", &mut policy.ratio)?;
-        said.read("hbase.hstore.compaction.min.size", &mut policy.bytes_min)?;
-        said.read("hbase.hstore.compaction.max.size", &mut policy.bytes_max)?;
-        said.read("hbase.hregion.majorcompaction", &mut policy.major_period_millis)?;
-        said.read("hbase.hregion.majorcompaction.jitter", &mut policy.major_jitter)?;
-        said.read("hbase.hstore.blockingStoreFiles", &mut policy.files_blocking)?;
-        said.read("rowhouse.compaction.minor.drops.versions", &mut policy.drops_surplus)?;
+        config.read("hbase.hstore.compactionThreshold", &mut policy.files_min)?;
+        config.read("hbase.hstore.compaction.min", &mut policy.files_min)?;
+        config.read("hbase.hstore.compaction.max", &mut policy.files_max)?;
+        config.read("hbase.hstore.compaction.ratio", &mut policy.ratio)?;
+        config.read("hbase.hstore.compaction.min.size", &mut policy.bytes_min)?;
+        config.read("hbase.hstore.compaction.max.size", &mut policy.bytes_max)?;
+        config.read("hbase.hregion.majorcompaction", &mut policy.major_period_millis)?;
+        config.read("hbase.hregion.majorcompaction.jitter", &mut policy.major_jitter)?;
+        config.read("hbase.hstore.blockingStoreFiles", &mut policy.files_blocking)?;
+        config.read("rowhouse.compaction.minor.drops.versions", &mut policy.drops_surplus)?;
         if !table.compaction_enabled() {
             policy.enabled = false;
             // Otherwise nothing would ever end the wait for fewer files.
@@ -109,12 +109,12 @@ impl Value for bool {
 }
 
 /// A table's and a family's configuration.
-struct Said<'a> {
+struct FamilyConfig<'a> {
     table: &'a TableDescriptor,
     family: &'a FamilyDescriptor,
 }
 
-impl Said<'_> {
+impl FamilyConfig<'_> {
     fn read<T: Value>(&self, key: &str, into: &mut T) -> Result<()> {
         let Some(value) = self.find(key) else { return Ok(()) };
         *into = value.trim().parse().map_err(|_| {

@@ -32,7 +32,7 @@ pub(crate) struct Compactions {
 #[derive(Default)]
 struct State {
     /// Families to check, with the compaction kind requested.
-    wanted: BTreeMap<StoreKey, Option<CompactionKind>>,
+    queued: BTreeMap<StoreKey, Option<CompactionKind>>,
     running: Vec<(StoreKey, Option<CompactionKind>)>,
     failed: BTreeMap<StoreKey, Failure>,
     /// When all families are checked next.
@@ -70,7 +70,7 @@ pub(crate) struct Candidates<'a> {
 pub(crate) struct Job {
     key: StoreKey,
     pub(crate) family: Arc<FamilyStore>,
-    pub(crate) asked: Option<CompactionKind>,
+    pub(crate) requested: Option<CompactionKind>,
 }
 
 /// A compaction's priority: the greatest runs first.
@@ -78,7 +78,7 @@ pub(crate) struct Job {
 struct Urgency {
     /// Writers are waiting for it.
     blocked: bool,
-    asked: Option<CompactionKind>,
+    requested: Option<CompactionKind>,
     files: usize,
 }
 
@@ -88,20 +88,20 @@ impl Compactions {
     }
 
     /// Requests a check for a family: it has more files than before, or a compaction is requested.
-    pub(crate) fn request(&self, family: &FamilyStore, asked: Option<CompactionKind>) {
+    pub(crate) fn request(&self, family: &FamilyStore, requested: Option<CompactionKind>) {
         let mut state = self.state.lock();
         if state.closed {
             return;
         }
         // As in HBase, a compaction requested while compactions are disabled is not run later.
-        let asked = asked.filter(|_| !state.disabled);
+        let requested = requested.filter(|_| !state.disabled);
         let key = (family.region_id(), family.name().clone());
-        if asked.is_some() {
+        if requested.is_some() {
             // The cause may have been fixed, so a request is tried at once.
             state.failed.remove(&key);
         }
-        let wanted = state.wanted.entry(key).or_default();
-        *wanted = (*wanted).max(asked);
+        let queued = state.queued.entry(key).or_default();
+        *queued = (*queued).max(requested);
         self.changed.notify_all();
     }
 
@@ -109,11 +109,11 @@ impl Compactions {
     pub(crate) fn kinds_of(&self, family: &FamilyStore) -> Vec<CompactionKind> {
         let key = (family.region_id(), family.name().clone());
         let state = self.state.lock();
-        let asked = state.wanted.get(&key).copied().flatten();
+        let requested = state.queued.get(&key).copied().flatten();
         // A requested compaction may have been taken by a thread that has not begun it.
         let running = state.running.iter().filter(|(running, _)| *running == key);
-        let running = running.filter_map(|(_, asked)| *asked);
-        asked.into_iter().chain(running).chain(family.merges.kinds()).collect()
+        let running = running.filter_map(|(_, requested)| *requested);
+        requested.into_iter().chain(running).chain(family.merges.kinds()).collect()
     }
 
     /// Enables or disables compactions; returns true if they were enabled. Disabling them drops
@@ -122,7 +122,7 @@ impl Compactions {
         let mut state = self.state.lock();
         let before = !std::mem::replace(&mut state.disabled, !on);
         if !on {
-            state.wanted.values_mut().for_each(|asked| *asked = None);
+            state.queued.values_mut().for_each(|requested| *requested = None);
         }
         self.changed.notify_all();
         before
@@ -137,11 +137,11 @@ impl Compactions {
     /// The policy still chooses compactions that are due.
     pub(crate) fn forget_requested(&self, candidates: &Candidates<'_>, large: bool) {
         let bytes_min = candidates.large_bytes();
-        for (key, wanted) in &mut self.state.lock().wanted {
+        for (key, requested) in &mut self.state.lock().queued {
             let Some(family) = candidates.find(key) else { continue };
-            let bytes = candidates.bytes_to_merge(&family, *wanted).unwrap_or(0);
+            let bytes = candidates.bytes_to_merge(&family, *requested).unwrap_or(0);
             if (bytes > bytes_min) == large {
-                *wanted = None;
+                *requested = None;
             }
         }
     }
@@ -150,7 +150,7 @@ impl Compactions {
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;
-        state.wanted.clear();
+        state.queued.clear();
         self.changed.notify_all();
     }
 
@@ -175,8 +175,8 @@ impl Compactions {
                 && let Some(job) = state.most_urgent(candidates, bytes_max, now)
             {
                 // A request made from here on counts as a new one.
-                state.wanted.remove(&job.key);
-                state.running.push((job.key.clone(), job.asked));
+                state.queued.remove(&job.key);
+                state.running.push((job.key.clone(), job.requested));
                 return Some(job);
             }
             match state.next_look(now) {
@@ -193,7 +193,7 @@ impl Compactions {
     pub(crate) fn take_waiting(&self, candidates: &Candidates<'_>) -> Option<Job> {
         let mut state = self.state.lock();
         let job = state.most_urgent(candidates, u64::MAX, Instant::now())?;
-        state.wanted.remove(&job.key);
+        state.queued.remove(&job.key);
         Some(job)
     }
 
@@ -214,7 +214,8 @@ impl Compactions {
     /// due.
     pub(crate) fn done(&self, job: Job, failed: Option<String>) {
         let mut state = self.state.lock();
-        let this = |(key, asked): &(StoreKey, _)| *key == job.key && *asked == job.asked;
+        let this =
+            |(key, requested): &(StoreKey, _)| *key == job.key && *requested == job.requested;
         if let Some(at) = state.running.iter().position(this) {
             state.running.swap_remove(at);
         }
@@ -225,7 +226,7 @@ impl Compactions {
             Some(message) => state.fail(&job, message),
         }
         if !state.closed {
-            state.wanted.entry(job.key).or_default();
+            state.queued.entry(job.key).or_default();
         }
         self.changed.notify_all();
     }
@@ -239,7 +240,7 @@ impl State {
         }
         self.next_check = now.checked_add(candidates.settings.compaction.check_period);
         for key in candidates.families.read().keys() {
-            self.wanted.entry(key.clone()).or_default();
+            self.queued.entry(key.clone()).or_default();
         }
         true
     }
@@ -249,7 +250,7 @@ impl State {
         let retries = self
             .failed
             .iter()
-            .filter(|(key, failure)| failure.retry > now && self.wanted.contains_key(key))
+            .filter(|(key, failure)| failure.retry > now && self.queued.contains_key(key))
             .map(|(_, failure)| failure.retry);
         retries.chain(self.next_check).min()
     }
@@ -262,25 +263,25 @@ impl State {
         bytes_max: u64,
         now: Instant,
     ) -> Option<Job> {
-        let Self { wanted, running, failed, .. } = self;
+        let Self { queued, running, failed, .. } = self;
         let mut best: Option<(Urgency, Job)> = None;
-        wanted.retain(|key, &mut asked| {
+        queued.retain(|key, &mut requested| {
             let Some(family) = candidates.find(key) else {
                 failed.remove(key);
                 return false;
             };
             // The current holder requests another check when it is done.
-            let whole = asked == Some(CompactionKind::Major);
+            let whole = requested == Some(CompactionKind::Major);
             let busy = family.compacting.is_locked_exclusive()
                 || whole && running.iter().any(|(running, _)| running == key);
             if busy || failed.get(key).is_some_and(|failure| failure.retry > now) {
                 return true;
             }
-            let Some(bytes) = candidates.bytes_to_merge(&family, asked) else { return false };
+            let Some(bytes) = candidates.bytes_to_merge(&family, requested) else { return false };
             let files = family.super_version().files.len();
-            let urgency = Urgency { blocked: family.is_blocked(), asked, files };
+            let urgency = Urgency { blocked: family.is_blocked(), requested, files };
             if bytes <= bytes_max && best.as_ref().is_none_or(|(most, _)| *most < urgency) {
-                best = Some((urgency, Job { key: key.clone(), family, asked }));
+                best = Some((urgency, Job { key: key.clone(), family, requested }));
             }
             true
         });
@@ -314,12 +315,16 @@ impl Candidates<'_> {
     }
 
     /// Returns the bytes that the family's next compaction would read; `None` if there is none.
-    fn bytes_to_merge(&self, family: &FamilyStore, asked: Option<CompactionKind>) -> Option<u64> {
+    fn bytes_to_merge(
+        &self,
+        family: &FamilyStore,
+        requested: Option<CompactionKind>,
+    ) -> Option<u64> {
         let super_version = family.super_version();
         let facts: Vec<FileSummary<'_>> =
             super_version.files.iter().map(|file| file.facts(family.range())).collect();
         let busy = family.merges.busy(&super_version.files);
-        let situation = family.situation(&facts, busy, self.timestamps.now_millis(), asked);
+        let situation = family.situation(&facts, busy, self.timestamps.now_millis(), requested);
         let files = match choose(&situation, family.policy()) {
             Choice::Nothing => return None,
             Choice::DropExpired(_) => &[][..],

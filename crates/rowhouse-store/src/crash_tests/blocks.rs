@@ -99,10 +99,10 @@ fn salvage(disk: &SimulatedDisk, value: impl Fn(u32) -> Vec<u8>) -> (BTreeSet<u3
     let table = store.table(&name()).unwrap();
     let mut scanner = table.scan(Scan::all()).unwrap();
     let mut rows = BTreeSet::new();
-    while let Some(found) = scanner.next().unwrap() {
-        let row: u32 = str::from_utf8(&found.key()[3..]).unwrap().parse().unwrap();
-        assert_eq!(found.value("f", "q").unwrap(), value(row));
-        assert!(found.cells().count() == 1 && rows.insert(row), "row {row} twice");
+    while let Some(result) = scanner.next().unwrap() {
+        let row: u32 = str::from_utf8(&result.key()[3..]).unwrap().parse().unwrap();
+        assert_eq!(result.value("f", "q").unwrap(), value(row));
+        assert!(result.cells().count() == 1 && rows.insert(row), "row {row} twice");
     }
     (rows, report)
 }

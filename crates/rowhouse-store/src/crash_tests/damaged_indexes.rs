@@ -215,16 +215,16 @@ fn heals(disk: &SimulatedDisk, index: &str, path: &str, damaged: &str) -> bool {
 #[test]
 fn an_index_with_a_flipped_bit_in_a_file_answers_right_and_is_built_anew() {
     let whole = filled();
-    let mut found = 0;
+    let mut healed = 0;
     for (index, path) in index_files(&whole) {
         // An odd step, so that each bit is flipped.
         for at in (0..whole.file_len(&path).unwrap()).step_by(97) {
             let disk = whole.after_kill();
             disk.corrupt(&path, at, 1 << (at % 8));
-            found += usize::from(heals(&disk, index, &path, &format!("{index}: {path} at {at}")));
+            healed += usize::from(heals(&disk, index, &path, &format!("{index}: {path} at {at}")));
         }
     }
-    assert!(found > 100, "{found}");
+    assert!(healed > 100, "{healed}");
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn open(disk: &SimulatedDisk) -> rowhouse_model::Result<Store> {
 
 /// The result of reading a damaged store.
 #[derive(Debug, PartialEq)]
-pub(super) enum Found {
+pub(super) enum Outcome {
     /// An error reports the damage.
     Refused,
     /// All rows are there.
@@ -83,14 +83,14 @@ pub(super) enum Found {
 }
 
 /// Opens the store and reads everything. Panics on wrong data.
-pub(super) fn read(disk: &SimulatedDisk, damaged: &str) -> Found {
+pub(super) fn read(disk: &SimulatedDisk, damaged: &str) -> Outcome {
     let refused = |error: rowhouse_model::Error| {
         let known = [ErrorKind::Corruption, ErrorKind::Unsupported];
         assert!(known.contains(&error.kind()), "{damaged}: {error:?}");
         let names_a_file = ["MANIFEST", "wal/", "files/", "the log"];
         let text = error.to_string();
         assert!(names_a_file.iter().any(|name| text.contains(name)), "{damaged}: {error}");
-        Found::Refused
+        Outcome::Refused
     };
     let store = match open(disk) {
         Ok(store) => store,
@@ -99,17 +99,17 @@ pub(super) fn read(disk: &SimulatedDisk, damaged: &str) -> Found {
     let table = match store.table(&name()) {
         Ok(table) => table,
         // The edit that created it was cut off as one that was never acknowledged.
-        Err(_) => return Found::First(0),
+        Err(_) => return Outcome::First(0),
     };
     let mut there = 0;
     for row in 0..ROWS {
         for family in ["f", "g"] {
             let get = Get::new(format!("row{row:02}")).unwrap().family(family);
-            let found = match table.get(&get) {
-                Ok(found) => found,
+            let result = match table.get(&get) {
+                Ok(result) => result,
                 Err(error) => return refused(error),
             };
-            match found.value(family, "q") {
+            match result.value(family, "q") {
                 Some(value) => {
                     assert_eq!(&value[..], [row; 20], "{damaged}");
                     assert_eq!(there / 2, row, "{damaged}: a row before row {row} is missing");
@@ -120,7 +120,7 @@ pub(super) fn read(disk: &SimulatedDisk, damaged: &str) -> Found {
         }
     }
     store.abandon();
-    if there == ROWS * 2 { Found::Right } else { Found::First(there / 2) }
+    if there == ROWS * 2 { Outcome::Right } else { Outcome::First(there / 2) }
 }
 
 /// Salvages a damaged store into another one. Returns true if everything is there. Panics on wrong
@@ -141,9 +141,9 @@ pub(super) fn salvage(disk: &SimulatedDisk, damaged: &str) -> bool {
     let mut there = 0;
     if let Ok(table) = store.table(&name()) {
         let mut scanner = table.scan(Scan::all()).unwrap();
-        while let Some(found) = scanner.next().unwrap() {
-            let row: u8 = str::from_utf8(&found.key()[3..]).unwrap().parse().unwrap();
-            for cell in found.cells() {
+        while let Some(result) = scanner.next().unwrap() {
+            let row: u8 = str::from_utf8(&result.key()[3..]).unwrap().parse().unwrap();
+            for cell in result.cells() {
                 assert_eq!(cell.value(), [row; 20], "{damaged}");
                 there += 1;
             }
@@ -217,8 +217,11 @@ fn a_flipped_bit_anywhere_is_never_a_wrong_answer_nor_a_lost_write() {
                 let disk = whole.after_kill();
                 disk.corrupt(&path, at, 1 << (at % 8));
                 let damaged = format!("{path} flipped at {at}, {end:?}");
-                let found = read(&disk, &damaged);
-                assert!(matches!(found, Found::Refused | Found::Right), "{damaged}: {found:?}");
+                let outcome = read(&disk, &damaged);
+                assert!(
+                    matches!(outcome, Outcome::Refused | Outcome::Right),
+                    "{damaged}: {outcome:?}"
+                );
             }
         }
     }
@@ -232,8 +235,8 @@ fn a_store_that_was_closed_misses_nothing_that_is_cut_from_it() {
             let disk = whole.after_kill();
             disk.cut(&path, len);
             let damaged = format!("{path} cut to {len}");
-            let found = read(&disk, &damaged);
-            assert!(matches!(found, Found::Refused | Found::Right), "{damaged}: {found:?}");
+            let outcome = read(&disk, &damaged);
+            assert!(matches!(outcome, Outcome::Refused | Outcome::Right), "{damaged}: {outcome:?}");
         }
     }
 }
@@ -246,8 +249,8 @@ fn a_store_that_was_killed_misses_no_synced_write_that_is_cut_from_it() {
             let disk = whole.after_kill();
             disk.cut(&path, len);
             let damaged = format!("{path} cut to {len}");
-            let found = read(&disk, &damaged);
-            assert!(matches!(found, Found::Refused | Found::Right), "{damaged}: {found:?}");
+            let outcome = read(&disk, &damaged);
+            assert!(matches!(outcome, Outcome::Refused | Outcome::Right), "{damaged}: {outcome:?}");
         }
     }
 }

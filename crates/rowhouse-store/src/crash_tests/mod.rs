@@ -2,9 +2,9 @@
 
 mod blocks;
 mod damaged_indexes;
+mod file_faults;
 mod flips;
 mod history;
-mod mishaps;
 mod moments;
 mod promotion;
 mod replacement;
@@ -98,8 +98,8 @@ fn source(dir: &tempfile::TempDir) -> Store {
 #[test]
 fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
     let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let kept = crate::ExportedCells::Kept;
-    source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
+    let cells = crate::ExportedCells::Kept;
+    source(&from).export_hfiles(&name(), files.path(), cells, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
     is_whole_wherever_the_disk_fails(|store| store.bulk_load(&name(), &files, |_| {}));
 }
@@ -107,8 +107,8 @@ fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
 #[test]
 fn a_store_opens_after_a_power_cut_behind_a_load() {
     let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let kept = crate::ExportedCells::Kept;
-    source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
+    let cells = crate::ExportedCells::Kept;
+    source(&from).export_hfiles(&name(), files.path(), cells, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
     let other = TableName::parse("u").unwrap();
     for loads in [false, true] {
@@ -136,8 +136,8 @@ fn a_store_opens_after_a_power_cut_behind_a_load() {
 #[test]
 fn a_load_does_not_take_the_reserve() {
     let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let kept = crate::ExportedCells::Kept;
-    source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
+    let cells = crate::ExportedCells::Kept;
+    source(&from).export_hfiles(&name(), files.path(), cells, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
     let disk = SimulatedDisk::default();
     let settings = Settings { disk_reserve_bytes: 1 << 20, ..Settings::default() };
@@ -229,8 +229,8 @@ fn sequences_of_forgotten_segments_are_not_given_out_again() {
         put(&store, row, row, false).unwrap();
     }
     drop(store);
-    let found = values(&open(&disk, 1).unwrap());
-    assert_eq!(found, (0..16).map(Some).collect::<Vec<_>>());
+    let stored = values(&open(&disk, 1).unwrap());
+    assert_eq!(stored, (0..16).map(Some).collect::<Vec<_>>());
 }
 
 #[test]
@@ -363,8 +363,8 @@ fn a_split_that_could_not_be_written_down_is_not_there_after_a_kill() {
         assert!(split.is_err() || written, "{split:?}");
         store.abandon();
         for disk in [disk.after_kill(), disk.after_power_cut(seed)] {
-            let found = values(&open(&disk, 2).unwrap());
-            assert_eq!((found[1], found[2]), (Some(1), written.then_some(2)), "{seed} {split:?}");
+            let stored = values(&open(&disk, 2).unwrap());
+            assert_eq!((stored[1], stored[2]), (Some(1), written.then_some(2)), "{seed} {split:?}");
         }
     }
 }
@@ -406,8 +406,8 @@ fn a_disk_that_is_elsewhere_ends_writing_until_the_store_is_opened_again() {
         disk.set_removed(false);
         assert!(store.check_writable().is_err(), "{number}");
         store.abandon();
-        let found = values(&open(&disk.after_kill(), 1).unwrap());
-        assert_eq!((found[1], found[2]), (Some(1), Some(2)), "{number}");
+        let stored = values(&open(&disk.after_kill(), 1).unwrap());
+        assert_eq!((stored[1], stored[2]), (Some(1), Some(2)), "{number}");
     }
 }
 
@@ -540,8 +540,8 @@ fn a_write_without_log_between_two_segments_leaves_no_gap_in_the_log() {
         while store.work_by_hand() {}
         store.abandon();
         let store = open(&disk.after_kill(), 1);
-        let found = values(&store.unwrap_or_else(|error| panic!("{puts}: {error}")));
-        assert_eq!(found, (0..16).map(|row| (row < puts).then_some(row)).collect::<Vec<_>>());
+        let stored = values(&store.unwrap_or_else(|error| panic!("{puts}: {error}")));
+        assert_eq!(stored, (0..16).map(|row| (row < puts).then_some(row)).collect::<Vec<_>>());
     }
 }
 
@@ -566,6 +566,6 @@ fn a_bloom_that_cannot_be_read_fails_no_read_and_is_told_by_a_check() {
     assert_eq!(texts.len(), 2, "{texts:?}");
     assert!(texts.iter().all(|text| text.contains("checksum mismatch")), "{texts:?}");
     let store = open(&disk, 1).unwrap();
-    let found = values(&store);
-    assert_eq!(found, (0..16).map(|row| (row % 2 == 0).then_some(row)).collect::<Vec<_>>());
+    let stored = values(&store);
+    assert_eq!(stored, (0..16).map(|row| (row % 2 == 0).then_some(row)).collect::<Vec<_>>());
 }

@@ -99,17 +99,17 @@ type Contents = BTreeMap<(TableName, u8), Option<u8>>;
 
 fn contents(disk: &SimulatedDisk) -> Result<Contents> {
     let store = open(&disk.after_kill())?;
-    let mut found = Contents::new();
+    let mut stored = Contents::new();
     for table in [name(), other()] {
         let open = store.table(&table)?;
         for row in 0..16 {
             let read = open.get(&Get::new(row.to_string()).unwrap())?;
             let value = read.value("f", "q").map(|value| value[0]);
-            found.insert((table.clone(), row), value);
+            stored.insert((table.clone(), row), value);
         }
     }
     store.abandon();
-    Ok(found)
+    Ok(stored)
 }
 
 /// Opens `newer` with the chosen parts from `older`, and states the outcome.
@@ -118,9 +118,9 @@ fn outcome(older: &SimulatedDisk, newer: &SimulatedDisk, parts: &[(char, &str)])
     mixed.take_files(older, |path| parts.iter().any(|(_, part)| has(part, path)));
     let problems = check_in(&mixed, 1).problems;
     let error = match contents(&mixed) {
-        Ok(found) if found == contents(newer).unwrap() => return "as the later one".to_owned(),
-        Ok(found) if found == contents(older).unwrap() => return "as the earlier one".to_owned(),
-        Ok(found) => panic!("{parts:?}: {found:?}"),
+        Ok(stored) if stored == contents(newer).unwrap() => return "as the later one".to_owned(),
+        Ok(stored) if stored == contents(older).unwrap() => return "as the earlier one".to_owned(),
+        Ok(stored) => panic!("{parts:?}: {stored:?}"),
         Err(error) => error,
     };
     assert_eq!(error.kind(), ErrorKind::Corruption, "{parts:?}: {error}");
@@ -212,14 +212,14 @@ refused: wal/SYNCED is missing: MC LMC MCF LMCF
 #[test]
 fn parts_of_two_moments_are_refused_or_harmless() {
     let life = life();
-    let mut found = Vec::new();
+    let mut sections = Vec::new();
     for (at, (newer_name, newer)) in life.iter().enumerate() {
         for (older_name, older) in &life[..at] {
-            found.push(format!("{older_name} in {newer_name}\n{}\n", outcomes(older, newer)));
+            sections.push(format!("{older_name} in {newer_name}\n{}\n", outcomes(older, newer)));
         }
     }
-    let found = found.join("\n");
-    assert!(found == OUTCOMES, "{found}");
+    let text = sections.join("\n");
+    assert!(text == OUTCOMES, "{text}");
 }
 
 #[test]

@@ -62,8 +62,8 @@ fn a_replacement_that_a_crash_interrupts_has_happened_whole_or_not_at_all() {
             let is_new = store.table(&name("mail.new")).is_err();
             assert!(is_new || replaced.is_err(), "after {changes} changes");
             let (value, family) = if is_new { (NEW, "e") } else { (OLD, "d") };
-            let kept = vec![value; ROWS.into()];
-            assert_eq!(values(&store, "mail", family), kept, "after {changes} changes");
+            let expected = vec![value; ROWS.into()];
+            assert_eq!(values(&store, "mail", family), expected, "after {changes} changes");
             let verified = store.verify_index(&name("mail"), "sized", |_| {}).unwrap();
             assert!(verified.is_clean(), "after {changes} changes: {verified:?}");
             match is_new {

@@ -34,14 +34,14 @@ struct Held {
 
 impl Held {
     fn new(file: File) -> io::Result<Self> {
-        let found = file.metadata()?;
-        Ok(Self { file, device: found.dev(), inode: found.ino() })
+        let metadata = file.metadata()?;
+        Ok(Self { file, device: metadata.dev(), inode: metadata.ino() })
     }
 
     /// Returns an error if another file, or none, is at `path`.
     fn check_is_at(&self, path: &Path) -> io::Result<()> {
         match fs::metadata(path) {
-            Ok(found) if (found.dev(), found.ino()) == (self.device, self.inode) => Ok(()),
+            Ok(metadata) if (metadata.dev(), metadata.ino()) == (self.device, self.inode) => Ok(()),
             // Not a sign that it was removed.
             Err(error) if !is_missing(&error) => Ok(()),
             _ => Err(io::Error::new(

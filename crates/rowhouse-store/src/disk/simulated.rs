@@ -118,8 +118,8 @@ impl SimulatedDisk {
         for dir in dirs {
             let changes: Vec<_> =
                 state.unsynced_names.iter().filter(|change| change.dir() == dir).collect();
-            let kept = random.below(changes.len() + 1);
-            changes.into_iter().take(kept).for_each(|change| change.apply(&mut names));
+            let survivors = random.below(changes.len() + 1);
+            changes.into_iter().take(survivors).for_each(|change| change.apply(&mut names));
         }
         // A file has one set of contents, under any number of names.
         let mut left: Vec<(Shared, Shared)> = Vec::new();
@@ -320,13 +320,13 @@ impl Contents {
                 Change::Truncate(_) => {}
                 Change::Write { offset, bytes } => {
                     for (start, piece) in sectors(*offset, bytes) {
-                        let kept = match mode {
+                        let survives = match mode {
                             0 => false,
                             1 => true,
                             2 => at < reached || (at == reached && random.chance(128)),
                             _ => random.chance(128),
                         };
-                        if kept {
+                        if survives {
                             write(&mut left, start, piece);
                         }
                     }

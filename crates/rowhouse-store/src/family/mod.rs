@@ -274,7 +274,7 @@ impl FamilyStore {
         files: &'a [FileSummary<'a>],
         busy: usize,
         now_millis: i64,
-        asked: Option<CompactionKind>,
+        requested: Option<CompactionKind>,
     ) -> PolicyInput<'a> {
         let declared = self.declared.get();
         let family = &declared.descriptor;
@@ -284,9 +284,9 @@ impl FamilyStore {
             if expires { declared.retention.unexpired_from(now_millis) } else { i64::MIN };
         let drops = Drops {
             markers: family.keep_deleted_cells() == KeepDeletedCells::False,
-            behind: family.versions_max() == 1 && family.versions_min() == 0,
+            older_versions: family.versions_max() == 1 && family.versions_min() == 0,
         };
-        PolicyInput { files, busy, now_millis, unexpired_from, drops, asked }
+        PolicyInput { files, busy, now_millis, unexpired_from, drops, requested }
     }
 
     /// Whether there are so many files that flushing full memstores is postponed.

@@ -165,7 +165,7 @@ impl FamilyStore {
         if self.is_steady() {
             // A run without limits began before the family was steady.
             let Some(limits) = limits else { return Ok(false) };
-            if !limits.are_kept(self, inputs)? {
+            if !limits.are_respected(self, inputs)? {
                 return Ok(false);
             }
         }
@@ -256,7 +256,7 @@ impl DropLimits {
     }
 
     /// Whether the dropped cells do not matter to the cells that are now outside `inputs`.
-    fn are_kept(&self, family: &FamilyStore, inputs: Inputs<'_>) -> Result<bool> {
+    fn are_respected(&self, family: &FamilyStore, inputs: Inputs<'_>) -> Result<bool> {
         let (memstores, files) = family.outside(inputs);
         if self.retention != family.retention() {
             return Ok(false);

@@ -120,7 +120,7 @@ fn write_frozen(
                 added: added.into_iter().collect(),
                 removed: Vec::new(),
                 flushed_sequence,
-                begins_behind: 0,
+                starts_after: 0,
             }))?;
             family.change(|super_version| {
                 let is_flushed = |frozen: &Arc<Memstore>| {

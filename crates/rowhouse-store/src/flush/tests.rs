@@ -106,16 +106,16 @@ fn a_sequence_from_before_a_flush_is_too_old_for_its_outcome() {
     table.mutate(&put(2)).unwrap();
     let between = mvcc.visible();
     table.mutate(&put(3)).unwrap();
-    let mut begun = table.scan(Scan::all()).unwrap();
+    let mut scanner = table.scan(Scan::all()).unwrap();
     table.flush().unwrap();
     assert!(region.families()[0].super_version_at(between).is_none());
     assert!(region.families()[0].super_version_at(mvcc.visible()).is_some());
-    assert_eq!(begun.next().unwrap().unwrap().to_cells()[0].timestamp(), at(3));
+    assert_eq!(scanner.next().unwrap().unwrap().to_cells()[0].timestamp(), at(3));
 }
 
 /// Returns the cells left from puts at 4, 5 and 6 if a delete marker with its own TTL covers the
 /// last one.
-fn left_behind_a_marker_that_goes(delete: Delete) -> String {
+fn cells_left_by_expiring_marker(delete: Delete) -> String {
     let store = open(&SimulatedDisk::default());
     let table = table(&store, family().versions(1));
     for millis in [4, 5, 6] {
@@ -135,9 +135,9 @@ fn left_behind_a_marker_that_goes(delete: Delete) -> String {
 fn a_version_that_only_a_marker_with_a_time_to_live_covers_counts_not_as_one_that_is_seen() {
     let delete = || Delete::new("row").unwrap();
     let version = delete().version("f", "q", at(6)).unwrap();
-    assert_eq!(left_behind_a_marker_that_goes(version), "6/DeleteVersion 6/Put 5/Put 4/Put");
+    assert_eq!(cells_left_by_expiring_marker(version), "6/DeleteVersion 6/Put 5/Put 4/Put");
     let version = delete().family_version("f", at(6)).unwrap();
-    assert_eq!(left_behind_a_marker_that_goes(version), "6/DeleteFamilyVersion 6/Put 5/Put 4/Put");
+    assert_eq!(cells_left_by_expiring_marker(version), "6/DeleteFamilyVersion 6/Put 5/Put 4/Put");
 }
 
 /// Returns how many of these memstores are still allocated, though their cells are in files.

@@ -6,7 +6,7 @@ use rowhouse_model::{Bytes, ErrorKind, Key, Result};
 
 use super::loading::Installed;
 use crate::cells::Cells;
-use crate::indexed::{IndexedTables, KeptIndex};
+use crate::indexed::{IndexedTables, MaintainedIndex};
 use crate::store::{RepairingIndexes, Store};
 use crate::store_file::FileCursor;
 use crate::table::Table;
@@ -25,17 +25,19 @@ impl Store {
         let Some(indexed) = IndexedTables::of_table(self.engine(), table.name())? else {
             return Ok(());
         };
-        for kept in indexed.indexes.iter().filter(|kept| repairing.was_ready(kept.table.id())) {
-            let mended = match mend_loaded_rows(table, kept, load) {
-                Ok(()) => self.note_index_ready(&kept.table),
+        for maintained in
+            indexed.indexes.iter().filter(|maintained| repairing.was_ready(maintained.table.id()))
+        {
+            let mended = match mend_loaded_rows(table, maintained, load) {
+                Ok(()) => self.note_index_ready(&maintained.table),
                 Err(error) if error.kind() == ErrorKind::UnknownScanner => {
-                    self.repair_index(kept.table.id())
+                    self.repair_index(maintained.table.id())
                 }
                 Err(error) => Err(error),
             };
             // The load is done. The index was dropped, or the table is being changed.
             if let Err(error) = mended {
-                let index = kept.table.name();
+                let index = maintained.table.name();
                 tracing::warn!(%error, %index, "an index is repaired after a load");
             }
         }
@@ -44,14 +46,18 @@ impl Store {
     }
 }
 
-fn mend_loaded_rows(table: &Arc<Table>, kept: &KeptIndex, load: &Installed) -> Result<()> {
+fn mend_loaded_rows(
+    table: &Arc<Table>,
+    maintained: &MaintainedIndex,
+    load: &Installed,
+) -> Result<()> {
     for file in &load.files {
         let mut cells = FileCursor::open_once(file, &Key::row_start(b""))?;
         let mut rows: Vec<Bytes> = Vec::with_capacity(ROWS_AT_ONCE);
         loop {
             let next = cells.cell().map(|cell| Bytes::copy_from_slice(cell.key.row));
             if next.is_none() || rows.len() == ROWS_AT_ONCE {
-                mend(table, kept, &rows, Mending::Since(load.before))?;
+                mend(table, maintained, &rows, Mending::Since(load.before))?;
                 rows.clear();
             }
             let Some(row) = next else { break };

@@ -96,17 +96,17 @@ impl Store {
         mut progress: impl FnMut(Progress<'_>),
     ) -> Result<LoadReport> {
         let table = self.table_to_load(table)?;
-        let found = look_at_all(table.descriptor(), files)?;
-        let bytes_total = found.iter().map(|file| file.len).sum();
+        let hfiles = look_at_all(table.descriptor(), files)?;
+        let bytes_total = hfiles.iter().map(|file| file.len).sum();
         let mut load = Load::begin(self.engine())?;
         let mut bytes_done = 0;
-        for file in &found {
+        for file in &hfiles {
             progress(Progress::new(&file.path.display().to_string(), bytes_done, bytes_total));
             load.take(file.family, &file.open()?, |row| Some(Arc::clone(table.region_of(row))))?;
             bytes_done += file.len;
         }
         progress(Progress::new("", bytes_done, bytes_total));
-        self.install(load, found.len(), &table, None)
+        self.install(load, hfiles.len(), &table, None)
     }
 
     /// Returns a table that accepts loads.
@@ -132,17 +132,17 @@ impl Store {
         region.check_serving()?;
         let table = self.table(&region.info().table)?;
         check_loadable(self.engine(), &table)?;
-        let found = look_at_all(table.descriptor(), files)?;
+        let hfiles = look_at_all(table.descriptor(), files)?;
         let range = &region.info().range;
-        if !found.iter().all(|file| file.fits(range)) {
+        if !hfiles.iter().all(|file| file.fits(range)) {
             return Ok(None);
         }
         let mut load = Load::begin(self.engine())?;
-        for file in &found {
+        for file in &hfiles {
             let region_of = |row: &[u8]| range.contains(row).then(|| Arc::clone(region));
             load.take(file.family, &file.open()?, region_of)?;
         }
-        self.install(load, found.len(), &table, Some(region)).map(Some)
+        self.install(load, hfiles.len(), &table, Some(region)).map(Some)
     }
 
     /// Adds the written files to the table, or to the region `only`, if it still accepts loads.

@@ -262,8 +262,8 @@ impl Drop for Load<'_> {
 
 fn find_family(region: &Region, name: &[u8]) -> Result<Arc<FamilyStore>> {
     let families = region.families().iter();
-    let found = families.into_iter().find(|family| family.name() == name);
-    found.cloned().ok_or_else(|| {
+    let family = families.into_iter().find(|family| family.name() == name);
+    family.cloned().ok_or_else(|| {
         Error::new(
             ErrorKind::NoSuchColumnFamily,
             format!("Column family {} does not exist in region {}", escape(name), region.name()),

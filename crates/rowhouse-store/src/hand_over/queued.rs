@@ -8,7 +8,7 @@ use rowhouse_schema::IndexState;
 
 use super::loading::Installed;
 use crate::cells::Cells;
-use crate::indexed::{IndexedTables, KeptIndex};
+use crate::indexed::{IndexedTables, MaintainedIndex};
 use crate::store::{RepairingIndexes, Store};
 use crate::store_file::FileCursor;
 use crate::table::Table;
@@ -41,15 +41,15 @@ impl Store {
             return Ok(());
         }
         let rows = rows_of(load);
-        for (kept, before) in searches {
+        for (maintained, before) in searches {
             let queued = match &rows {
-                Ok(Some(rows)) => self.queue_all(table, kept, rows, before),
+                Ok(Some(rows)) => self.queue_all(table, maintained, rows, before),
                 Ok(None) => continue,
                 Err(error) => Err(error.clone()),
             };
             // The load is done. The index was dropped, or there is no room for the queue.
             if let Err(error) = queued {
-                let index = kept.table.name();
+                let index = maintained.table.name();
                 tracing::warn!(%error, %index, "a full-text index is repaired after a load");
             }
         }
@@ -59,12 +59,12 @@ impl Store {
     fn queue_all(
         &self,
         table: &Arc<Table>,
-        kept: &KeptIndex,
+        maintained: &MaintainedIndex,
         rows: &[Bytes],
         before: &IndexState,
     ) -> Result<()> {
-        rows.chunks(ROWS_AT_ONCE).try_for_each(|rows| queue_rows(table, kept, rows))?;
-        self.set_search_state(&kept.table, &IndexState::Repairing, before)?;
+        rows.chunks(ROWS_AT_ONCE).try_for_each(|rows| queue_rows(table, maintained, rows))?;
+        self.set_search_state(&maintained.table, &IndexState::Repairing, before)?;
         Ok(())
     }
 }

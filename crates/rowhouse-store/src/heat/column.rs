@@ -8,7 +8,7 @@ use super::load::Load;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     /// Milliseconds since 1970.
-    pub(super) begun_millis: i64,
+    pub(super) start_millis: i64,
     pub(super) length_millis: i64,
     /// Whether some requests in it count for several.
     pub(super) sampled: bool,
@@ -22,26 +22,26 @@ pub(super) type Ranges = Vec<(Bytes, Load)>;
 impl Column {
     /// Encodes a column. Neighbouring ranges without load become one.
     pub(super) fn new<'r>(
-        begun_millis: i64,
+        start_millis: i64,
         length_millis: i64,
         sampled: bool,
         ranges: impl Iterator<Item = (&'r [u8], Load)>,
     ) -> Self {
         let ranges = encode(ranges);
-        Self { begun_millis, length_millis, sampled, ranges }
+        Self { start_millis, length_millis, sampled, ranges }
     }
 
     /// Returns a stored column; `None` if the ranges are no encoding.
     pub(super) fn stored(
-        begun_millis: i64,
+        start_millis: i64,
         length_millis: i64,
         sampled: bool,
         ranges: Bytes,
     ) -> Option<Self> {
         let is_valid = length_millis > 0
-            && begun_millis.checked_add(length_millis).is_some()
+            && start_millis.checked_add(length_millis).is_some()
             && decode(&ranges).is_some();
-        is_valid.then_some(Self { begun_millis, length_millis, sampled, ranges })
+        is_valid.then_some(Self { start_millis, length_millis, sampled, ranges })
     }
 
     /// Returns the encoded ranges.
@@ -54,7 +54,7 @@ impl Column {
     }
 
     pub(super) fn end_millis(&self) -> i64 {
-        self.begun_millis + self.length_millis
+        self.start_millis + self.length_millis
     }
 
     /// Returns the bytes it takes in memory.
@@ -66,23 +66,23 @@ impl Column {
     /// The sum of the loads stays. A range that the other column divides is taken to have had its
     /// load evenly in the parts.
     pub(super) fn merged(&self, other: &Self, ranges_max: usize) -> Self {
-        let begun_millis = self.begun_millis.min(other.begun_millis);
-        let length_millis = self.end_millis().max(other.end_millis()) - begun_millis;
+        let start_millis = self.start_millis.min(other.start_millis);
+        let length_millis = self.end_millis().max(other.end_millis()) - start_millis;
         let mut ranges = union(self.ranges(), other.ranges());
         narrow(&mut ranges, ranges_max);
-        Self::of(begun_millis, length_millis, self.sampled || other.sampled, &ranges)
+        Self::of(start_millis, length_millis, self.sampled || other.sampled, &ranges)
     }
 
     /// Returns the column in at most `ranges_max` ranges.
     pub(super) fn narrowed(&self, ranges_max: usize) -> Self {
         let mut ranges = self.ranges();
         narrow(&mut ranges, ranges_max);
-        Self::of(self.begun_millis, self.length_millis, self.sampled, &ranges)
+        Self::of(self.start_millis, self.length_millis, self.sampled, &ranges)
     }
 
-    fn of(begun_millis: i64, length_millis: i64, sampled: bool, ranges: &Ranges) -> Self {
+    fn of(start_millis: i64, length_millis: i64, sampled: bool, ranges: &Ranges) -> Self {
         let ranges = ranges.iter().map(|(start, load)| (&start[..], *load));
-        Self::new(begun_millis, length_millis, sampled, ranges)
+        Self::new(start_millis, length_millis, sampled, ranges)
     }
 }
 
@@ -253,7 +253,7 @@ mod tests {
         let one = Column::new(0, 60_000, false, one.into_iter());
         let other = Column::new(120_000, 60_000, true, other.into_iter());
         let merged = one.merged(&other, 64);
-        assert_eq!((merged.begun_millis, merged.length_millis), (0, 180_000));
+        assert_eq!((merged.start_millis, merged.length_millis), (0, 180_000));
         assert!(merged.sampled);
         let reads = merged.ranges().into_iter().map(|(start, load)| (start.to_vec(), load.reads));
         assert_eq!(reads.collect::<Vec<_>>(), [(b"".to_vec(), 4), (b"m".to_vec(), 105)]);
@@ -283,8 +283,8 @@ mod tests {
         fn stored_columns_are_read_back_and_no_bytes_panic(
             column in columns(), bytes in prop::collection::vec(any::<u8>(), 0..60),
         ) {
-            let Column { begun_millis, length_millis, sampled, ranges } = column.clone();
-            let stored = Column::stored(begun_millis, length_millis, sampled, ranges);
+            let Column { start_millis, length_millis, sampled, ranges } = column.clone();
+            let stored = Column::stored(start_millis, length_millis, sampled, ranges);
             prop_assert_eq!(stored, Some(column));
             let _ = Column::stored(0, 1, false, Bytes::from(bytes));
         }

@@ -71,7 +71,7 @@ fn encode(tables: &Tables) -> Vec<u8> {
         bytes.put_u64_le(*id);
         bytes.put_u32_le(columns.len() as u32);
         for column in columns {
-            bytes.put_i64_le(column.begun_millis);
+            bytes.put_i64_le(column.start_millis);
             bytes.put_i64_le(column.length_millis);
             bytes.put_u8(u8::from(column.sampled));
             bytes.put_u32_le(column.encoded().len() as u32);
@@ -103,7 +103,7 @@ fn decode_tables(mut bytes: Bytes) -> Option<Tables> {
         let id = bytes.try_get_u64_le().ok()?;
         let mut columns = Vec::new();
         for _ in 0..bytes.try_get_u32_le().ok()? {
-            let begun_millis = bytes.try_get_i64_le().ok()?;
+            let start_millis = bytes.try_get_i64_le().ok()?;
             let length_millis = bytes.try_get_i64_le().ok()?;
             let sampled = match bytes.try_get_u8().ok()? {
                 0 => false,
@@ -116,7 +116,7 @@ fn decode_tables(mut bytes: Bytes) -> Option<Tables> {
             }
             // A copy, so that a column does not keep the whole file in memory.
             let ranges = Bytes::copy_from_slice(&bytes.split_to(len));
-            columns.push(Column::stored(begun_millis, length_millis, sampled, ranges)?);
+            columns.push(Column::stored(start_millis, length_millis, sampled, ranges)?);
         }
         tables.push((id, columns));
     }

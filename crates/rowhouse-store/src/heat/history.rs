@@ -34,10 +34,10 @@ impl History {
 
     /// Adds a column. Columns that are later are dropped: the clock was set back.
     pub(super) fn push(&mut self, column: Column) {
-        self.columns.retain(|have| have.begun_millis <= column.begun_millis);
+        self.columns.retain(|have| have.start_millis <= column.start_millis);
         match self.columns.last_mut() {
             // The store was closed and opened within a minute.
-            Some(last) if last.end_millis() > column.begun_millis => {
+            Some(last) if last.end_millis() > column.start_millis => {
                 *last = last.merged(&column, column.ranges().len().max(last.ranges().len()));
             }
             _ => {
@@ -52,7 +52,7 @@ impl History {
 
     /// Adds the columns from an earlier time when the store was open.
     pub(super) fn add_earlier(&mut self, mut columns: Vec<Column>) {
-        columns.sort_by_key(|column| column.begun_millis);
+        columns.sort_by_key(|column| column.start_millis);
         let own = std::mem::take(&mut self.columns);
         columns.into_iter().chain(own).for_each(|column| self.push(column));
     }
@@ -79,7 +79,7 @@ impl History {
 
     fn thin_old(&mut self, now_millis: i64) {
         let is_old = |column: &Column| column.end_millis() <= now_millis - DAY_MILLIS;
-        let quarter = |column: &Column| column.begun_millis.div_euclid(OLD_LENGTH_MILLIS);
+        let quarter = |column: &Column| column.start_millis.div_euclid(OLD_LENGTH_MILLIS);
         let mut at = 0;
         while self.columns.get(at).is_some_and(is_old) {
             let next = self.columns.get(at + 1).filter(|next| is_old(next));
@@ -108,9 +108,9 @@ impl History {
 
 /// Returns the length that two neighbours would have as one, relative to their age.
 fn relative_length(pair: &[Column], now_millis: i64) -> f64 {
-    let begun = pair[0].begun_millis;
-    let length = (pair[1].end_millis() - begun) as f64;
-    length / (now_millis - begun).max(MINUTE_MILLIS) as f64
+    let start = pair[0].start_millis;
+    let length = (pair[1].end_millis() - start) as f64;
+    length / (now_millis - start).max(MINUTE_MILLIS) as f64
 }
 
 #[cfg(test)]
@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn is_in_order(history: &History) -> bool {
-        history.columns().windows(2).all(|pair| pair[0].end_millis() <= pair[1].begun_millis)
+        history.columns().windows(2).all(|pair| pair[0].end_millis() <= pair[1].start_millis)
     }
 
     #[test]
@@ -181,8 +181,8 @@ mod tests {
         let mut history = History::default();
         [1, 2, 100].into_iter().for_each(|minute| history.push(column(minute, 1)));
         history.push(column(3, 1));
-        let begun = history.columns().iter().map(|column| column.begun_millis / MINUTE_MILLIS);
-        assert_eq!(begun.collect::<Vec<_>>(), [1, 2, 3]);
+        let starts = history.columns().iter().map(|column| column.start_millis / MINUTE_MILLIS);
+        assert_eq!(starts.collect::<Vec<_>>(), [1, 2, 3]);
     }
 
     #[test]
@@ -190,8 +190,8 @@ mod tests {
         let mut history = History::default();
         history.push(column(5, 2));
         history.add_earlier(vec![column(5, 3), column(4, 1)]);
-        let begun = history.columns().iter().map(|column| column.begun_millis / MINUTE_MILLIS);
-        assert_eq!(begun.collect::<Vec<_>>(), [4, 5]);
+        let starts = history.columns().iter().map(|column| column.start_millis / MINUTE_MILLIS);
+        assert_eq!(starts.collect::<Vec<_>>(), [4, 5]);
         assert_eq!(reads(&history), 6);
     }
 

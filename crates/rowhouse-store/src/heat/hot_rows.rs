@@ -18,13 +18,13 @@ pub(super) const ROW_BYTES_MAX: usize = 256;
 pub(super) struct HotRows {
     /// The current half, and the one before.
     halves: [Half; 2],
-    begun_millis: i64,
+    start_millis: i64,
     rows_max: usize,
 }
 
 impl HotRows {
     pub(super) fn new(rows_max: usize) -> Self {
-        Self { halves: Default::default(), begun_millis: 0, rows_max: rows_max.max(1) }
+        Self { halves: Default::default(), start_millis: 0, rows_max: rows_max.max(1) }
     }
 
     /// Adds requests for a row.
@@ -86,7 +86,7 @@ impl HotRows {
 
     /// Begins a new half if the current one is over, or if the clock was set back.
     fn turn(&mut self, now_millis: i64) {
-        let age = now_millis.saturating_sub(self.begun_millis);
+        let age = now_millis.saturating_sub(self.start_millis);
         if (0..HALF_MILLIS).contains(&age) {
             return;
         }
@@ -95,7 +95,7 @@ impl HotRows {
         if !(0..2 * HALF_MILLIS).contains(&age) {
             self.halves[1].clear();
         }
-        self.begun_millis = now_millis - now_millis.rem_euclid(HALF_MILLIS);
+        self.start_millis = now_millis - now_millis.rem_euclid(HALF_MILLIS);
     }
 }
 
@@ -230,7 +230,7 @@ mod tests {
         for (row, reads) in [("a", 4), ("b", 9), ("c", 1), ("d", 1), ("a", 6)] {
             hot.add(row.as_bytes(), reads, 0, 0);
         }
-        let a = hot.rows(0).into_iter().find(|found| found.row == "a").unwrap();
+        let a = hot.rows(0).into_iter().find(|hot_row| hot_row.row == "a").unwrap();
         assert_eq!((a.reads, a.overestimate), (12, 6));
     }
 
@@ -285,12 +285,12 @@ mod tests {
                 }
                 let rows = hot.rows(now);
                 prop_assert!(rows.len() <= rows_max);
-                for found in &rows {
-                    let count = actual[&found.row[0]];
-                    let requests = found.reads + found.writes;
-                    prop_assert!(count <= requests, "{found:?} {count}");
-                    prop_assert!(requests <= count + found.overestimate, "{found:?} {count}");
-                    prop_assert!(is_shrunk || found.overestimate <= all / rows_max as u64);
+                for hot_row in &rows {
+                    let count = actual[&hot_row.row[0]];
+                    let requests = hot_row.reads + hot_row.writes;
+                    prop_assert!(count <= requests, "{hot_row:?} {count}");
+                    prop_assert!(requests <= count + hot_row.overestimate, "{hot_row:?} {count}");
+                    prop_assert!(is_shrunk || hot_row.overestimate <= all / rows_max as u64);
                 }
             }
         }

@@ -9,7 +9,7 @@ const SAMPLING_MAX: u32 = 30;
 /// Follows the request rate, so that some thousand per second are recorded at most.
 #[derive(Debug, Default)]
 pub(super) struct Rate {
-    begun_millis: i64,
+    start_millis: i64,
     /// Since the window began.
     records: u32,
 }
@@ -19,13 +19,13 @@ impl Rate {
     /// counts, given the power for this one.
     pub(super) fn next(&mut self, sampling: u32, now_millis: i64) -> u32 {
         self.records += 1;
-        let age = now_millis.saturating_sub(self.begun_millis);
+        let age = now_millis.saturating_sub(self.start_millis);
         let is_over = !(0..WINDOW_MILLIS).contains(&age);
         if !is_over && self.records < RECORDS_MAX {
             return sampling;
         }
         let records = std::mem::take(&mut self.records);
-        self.begun_millis = now_millis;
+        self.start_millis = now_millis;
         if !is_over {
             return (sampling + 1).min(SAMPLING_MAX);
         }

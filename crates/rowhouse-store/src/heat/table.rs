@@ -144,15 +144,15 @@ impl TableHeat {
         hot_rows.retain(HotRow::is_certain);
         // Decoded without the lock, for which requests would wait.
         let columns = columns.into_iter();
-        let wanted =
-            columns.filter(|it| it.begun_millis < to_millis && from_millis < it.end_millis());
-        let (mut sampled, mut found) = (false, Vec::new());
-        for column in wanted {
+        let selected =
+            columns.filter(|it| it.start_millis < to_millis && from_millis < it.end_millis());
+        let (mut sampled, mut shown_columns) = (false, Vec::new());
+        for column in selected {
             sampled |= column.sampled;
-            found.push(shown(&column));
+            shown_columns.push(shown(&column));
         }
         HeatReport {
-            columns: found,
+            columns: shown_columns,
             hot_rows,
             column_sets,
             is_sampled: sampled,

@@ -37,11 +37,11 @@ impl HFile {
             Error::io(format_args!("cannot {doing} {}", path.display()), source)
         };
         let file = File::open(&path).map_err(|source| io("open", source))?;
-        let found = file.metadata().map_err(|source| io("read", source))?;
-        if !found.is_file() {
+        let metadata = file.metadata().map_err(|source| io("read", source))?;
+        if !metadata.is_file() {
             return Err(Error::invalid(format!("{} is not a file", path.display())));
         }
-        let len = found.len();
+        let len = metadata.len();
         let meta = read_meta(&path, &file, len).map_err(|error| named(&path, error))?;
         Ok(Self { path, file, meta })
     }

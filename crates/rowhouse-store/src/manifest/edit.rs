@@ -203,7 +203,7 @@ pub(crate) struct TableAltered {
     /// Log records up to this sequence number do not belong to any new family: an earlier family
     /// may have had the same name. 0 if no family is new.
     #[prost(uint64, tag = "3")]
-    pub(crate) begins_behind: u64,
+    pub(crate) starts_after: u64,
 }
 
 /// A table truncated: new regions replace the old ones, whose files go, and the table is enabled.
@@ -332,7 +332,7 @@ pub(crate) struct FilesChanged {
     /// [`TableAltered`]; 0 leaves the value unchanged. Written only when the manifest is rewritten,
     /// and not by versions that did not record it.
     #[prost(uint64, tag = "6")]
-    pub(crate) begins_behind: u64,
+    pub(crate) starts_after: u64,
 }
 
 /// Files for any regions and families added together from outside the store: a bulk load.
@@ -420,7 +420,7 @@ pub(crate) struct FileMeta {
     pub(crate) markers: Option<u64>,
     /// How many cells follow another cell in the same column; `None` as with `markers`.
     #[prost(uint64, optional, tag = "15")]
-    pub(crate) behind: Option<u64>,
+    pub(crate) older_versions: Option<u64>,
     /// The highest sequence number among the logged cells, if it differs from `sequence_max`: set
     /// by compactions that include bulk-loaded files.
     #[prost(uint64, optional, tag = "16")]

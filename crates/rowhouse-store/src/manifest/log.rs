@@ -133,7 +133,7 @@ impl Manifest {
             .map_err(|source| Error::io("cannot rewrite MANIFEST", source))
     }
 
-    fn begun<'a>(&self, log: &'a mut Option<Log>) -> Result<&'a mut Log> {
+    fn get_or_start<'a>(&self, log: &'a mut Option<Log>) -> Result<&'a mut Log> {
         let log = match log {
             Some(log) => log,
             None => log.insert(self.rewritten(self.age.generation + 1, &self.state())?),
@@ -156,7 +156,7 @@ impl Manifest {
     /// until the store is reopened.
     pub(crate) fn append(&self, edit: &Edit) -> Result<ManifestAge> {
         let mut log = self.log.lock();
-        let log = self.begun(&mut log)?;
+        let log = self.get_or_start(&mut log)?;
         let mut state = ManifestState::clone(&self.state());
         state.apply(edit)?;
         log.append(&*self.disk, edit)

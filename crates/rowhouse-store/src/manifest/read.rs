@@ -205,9 +205,9 @@ fn classify_end(
     wrong: Option<&'static str>,
     boot_id: [u8; 16],
 ) -> Result<()> {
-    let behind = (at + 1..whole.len()).filter_map(|at| header.record_at(whole, at));
-    let behind: Vec<u32> = behind.map(|(len, _)| len).collect();
-    if behind.is_empty() {
+    let later = (at + 1..whole.len()).filter_map(|at| header.record_at(whole, at));
+    let later: Vec<u32> = later.map(|(len, _)| len).collect();
+    if later.is_empty() {
         if let Some(what) = wrong {
             let bytes = whole.len() - at;
             tracing::warn!(
@@ -222,7 +222,7 @@ fn classify_end(
     // mark, and no mark that it was synced.
     let unknown = [0; 16];
     let restarted = ![header.boot_id, boot_id].contains(&unknown) && header.boot_id != boot_id;
-    if restarted && behind == [LEN_END] {
+    if restarted && later == [LEN_END] {
         tracing::warn!(offset = at, "an edit of MANIFEST was lost in a power cut");
         return Ok(());
     }

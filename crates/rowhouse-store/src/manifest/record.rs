@@ -130,7 +130,7 @@ impl FileHeader {
         let (len, crc) = match self.record_at(whole, at) {
             None => return Ok(EditRead::Nothing("a record header fails its checksum")),
             Some((LEN_END | LEN_SYNCED, _)) => return Ok(EditRead::End),
-            Some(found) => found,
+            Some(header) => header,
         };
         let begin = at + RECORD_HEADER_LEN;
         let end = begin.saturating_add(len as usize);
@@ -225,8 +225,8 @@ mod tests {
         let bytes = Bytes::from(bytes);
         let header = FileHeader::decode(PATH, &bytes).unwrap();
         assert_eq!((header.epoch, header.boot_id), (written.epoch, written.boot_id));
-        let found = header.at(&bytes, FILE_HEADER_LEN).unwrap();
-        assert!(matches!(found, EditRead::Edit(found, at) if found == edit() && at == end));
+        let read = header.at(&bytes, FILE_HEADER_LEN).unwrap();
+        assert!(matches!(read, EditRead::Edit(edited, at) if edited == edit() && at == end));
         assert!(matches!(header.at(&bytes, end), Ok(EditRead::End)));
     }
 
@@ -237,8 +237,8 @@ mod tests {
             let mut flipped = whole.clone();
             flipped[at] ^= 0x10;
             for broken in [flipped, whole[..at].to_vec()] {
-                let found = header.at(&broken.into(), FILE_HEADER_LEN);
-                assert!(matches!(found, Ok(EditRead::Nothing(_))), "at={at}");
+                let read = header.at(&broken.into(), FILE_HEADER_LEN);
+                assert!(matches!(read, Ok(EditRead::Nothing(_))), "at={at}");
             }
         }
     }

@@ -72,7 +72,7 @@ pub(crate) struct FamilyFiles {
     pub(crate) flushed_sequence: u64,
     /// Log records up to this sequence number belong to another family, dropped earlier, with the
     /// same name; 0 if there was none.
-    pub(crate) begins_behind: u64,
+    pub(crate) starts_after: u64,
 }
 
 /// A file, and the region and family that name it.
@@ -401,7 +401,7 @@ impl ManifestState {
             family.files.insert(file.file_id, file.clone());
         }
         family.flushed_sequence = family.flushed_sequence.max(edit.flushed_sequence);
-        family.begins_behind = family.begins_behind.max(edit.begins_behind);
+        family.starts_after = family.starts_after.max(edit.starts_after);
         Ok(())
     }
 
@@ -428,10 +428,10 @@ impl ManifestState {
         }
         let table = Arc::make_mut(table);
         for region in table.regions.values_mut() {
-            Arc::make_mut(region).take_families(&descriptor, edit.begins_behind);
+            Arc::make_mut(region).take_families(&descriptor, edit.starts_after);
         }
         table.descriptor = descriptor;
-        self.last_sequence = self.last_sequence.max(edit.begins_behind);
+        self.last_sequence = self.last_sequence.max(edit.starts_after);
         Ok(())
     }
 
@@ -498,7 +498,7 @@ impl FamilyFiles {
     /// do not overlap between files. `None` if the commit was not flushed, or none of its cells
     /// were retained.
     pub(crate) fn file_with(&self, sequence: u64) -> Option<&FileMeta> {
-        if sequence > self.flushed_sequence || sequence <= self.begins_behind {
+        if sequence > self.flushed_sequence || sequence <= self.starts_after {
             return None;
         }
         // Bulk-loaded cells were never in the log.
@@ -540,14 +540,14 @@ impl RegionState {
         Self { info, assignment: Assignment::default(), families }
     }
 
-    /// Changes the families to the families in `table`. Log records up to `begins_behind` do not
+    /// Changes the families to the families in `table`. Log records up to `starts_after` do not
     /// belong to new families.
-    fn take_families(&mut self, table: &TableDescriptor, begins_behind: u64) {
+    fn take_families(&mut self, table: &TableDescriptor, starts_after: u64) {
         self.families.retain(|name, _| table.find_family(name).is_ok());
         for family in table.families() {
             let new = || FamilyFiles {
-                flushed_sequence: begins_behind,
-                begins_behind,
+                flushed_sequence: starts_after,
+                starts_after,
                 ..FamilyFiles::default()
             };
             self.families.entry(family.name().clone()).or_insert_with(new);
@@ -599,14 +599,15 @@ impl RegionState {
                 file.is_wider_than(&self.info.range) || shared.contains(&file.file_id)
             };
             let written = |shared: bool| {
-                let wanted = files().filter(move |file| !file.loaded && is_shared(file) == shared);
+                let selected =
+                    files().filter(move |file| !file.loaded && is_shared(file) == shared);
                 FilesChanged {
                     region_id,
                     family: name.clone(),
-                    added: wanted.cloned().collect(),
+                    added: selected.cloned().collect(),
                     removed: Vec::new(),
                     flushed_sequence: family.flushed_sequence,
-                    begins_behind: family.begins_behind,
+                    starts_after: family.starts_after,
                 }
             };
             let (changed, shared) = (written(false), written(true));

@@ -82,8 +82,8 @@ impl MemstoreCursor {
                 _ => return,
             }
         }
-        let found = self.memstore.cells.seek(&place).map(NodeRef::as_ptr);
-        self.stand_at(found);
+        let node = self.memstore.cells.seek(&place).map(NodeRef::as_ptr);
+        self.stand_at(node);
     }
 
     /// Moves to the first cell in the last row before `row`, or in the last row if it is `None`;

@@ -124,10 +124,10 @@ impl Span {
         Self { known: self.known.min(cell), possible: self.possible.min(cell) }
     }
 
-    /// Returns the span after a scan found the bound `found`.
+    /// Returns the span after a scan that determined `bound`.
     #[inline]
-    pub(super) fn found(self, found: Between) -> Self {
-        Self::of(self.known.max(self.possible.min(found)))
+    pub(super) fn with_bound(self, bound: Between) -> Self {
+        Self::of(self.known.max(self.possible.min(bound)))
     }
 }
 
@@ -217,8 +217,8 @@ mod tests {
         for span in spans() {
             for of in [Anything, Markers, Versions] {
                 assert!(span.over(of).known <= of && span.over(of).possible <= of);
-                assert!(!span.found(of).is_open() && span.found(of).known >= span.known);
-                assert!(span.found(of).known <= of.max(span.known).min(span.possible));
+                assert!(!span.with_bound(of).is_open() && span.with_bound(of).known >= span.known);
+                assert!(span.with_bound(of).known <= of.max(span.known).min(span.possible));
                 assert!(span.split_by(of).known <= span.known);
                 assert_eq!(span.split_by(of).uncertain().known, Anything);
             }

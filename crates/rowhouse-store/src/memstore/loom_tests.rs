@@ -10,9 +10,9 @@ use loom::thread;
 use rowhouse_model::{Cell, CellKind, Key, Timestamp};
 
 use super::node::SearchKey;
-use super::passing::behind_markers;
+use super::passing::after_markers;
 use super::skip_list::SkipList;
-use super::spans::said_by_links;
+use super::spans::link_bounds;
 
 fn cell(row: &str, value: &str) -> Cell {
     Cell::new(row, "f", "q", Timestamp::MIN, CellKind::Put, value).unwrap()
@@ -75,9 +75,9 @@ fn two_writers_of_one_gap_and_a_reader() {
         for writer in writers {
             writer.join().unwrap();
         }
-        let (seen, found) = reader.join().unwrap();
+        let (seen, hit) = reader.join().unwrap();
         assert!(["a", "a b", "a c", "a b c"].contains(&&seen[..]), "{seen}");
-        assert!(matches!(found.as_deref(), None | Some(b"b" | b"c")));
+        assert!(matches!(hit.as_deref(), None | Some(b"b" | b"c")));
         assert_eq!(walk(&list), "a b c");
         assert_eq!(seek(&list, "b").unwrap(), b"b");
         assert_eq!(seek(&list, "c").unwrap(), b"c");
@@ -280,8 +280,13 @@ fn model_writers(
             }));
         }
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        for link in said_by_links(&list) {
-            assert!(link.said <= link.between, "{:?} {:?}", link.from.to_cell(), link.to.to_cell());
+        for link in link_bounds(&list) {
+            assert!(
+                link.known <= link.between,
+                "{:?} {:?}",
+                link.from.to_cell(),
+                link.to.to_cell()
+            );
         }
     });
 }
@@ -294,10 +299,10 @@ fn model_passing(there: &'static [(&str, usize)], writers: &'static [&[(&str, us
 
 fn passes_no_put(list: &SkipList) {
     let key = Key::column_start(b"r", b"f", b"m");
-    let found = list.seek(&SearchKey::new(key, u64::MAX));
-    let Some(marker) = found.filter(|node| node.cell().key.qualifier == b"m") else { return };
-    if let Some((behind, _)) = behind_markers(marker, true, None) {
-        assert!(behind.qualifier <= &b"p"[..], "{}", behind.qualifier.escape_ascii());
+    let node = list.seek(&SearchKey::new(key, u64::MAX));
+    let Some(marker) = node.filter(|node| node.cell().key.qualifier == b"m") else { return };
+    if let Some((target, _)) = after_markers(marker, true, None) {
+        assert!(target.qualifier <= &b"p"[..], "{}", target.qualifier.escape_ascii());
     }
 }
 

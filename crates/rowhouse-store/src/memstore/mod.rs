@@ -42,7 +42,7 @@ use sync::{AtomicBool, AtomicU64};
 /// A sorted cell set. Readers never wait for a writer and may meet any cell in the set at any time;
 /// they skip cells newer than their read point.
 pub(crate) struct Memstore {
-    begun: Instant,
+    started: Instant,
     cells: SkipList,
     /// The lowest sequence inserted; 0 while empty.
     first_sequence: AtomicU64,
@@ -61,7 +61,7 @@ pub(crate) struct Memstore {
 impl Default for Memstore {
     fn default() -> Self {
         Self {
-            begun: Instant::now(),
+            started: Instant::now(),
             cells: SkipList::default(),
             first_sequence: AtomicU64::default(),
             last_sequence: AtomicU64::default(),
@@ -77,8 +77,8 @@ impl Default for Memstore {
 
 impl Memstore {
     /// Returns the time since which it can be filled.
-    pub(crate) fn begun(&self) -> Instant {
-        self.begun
+    pub(crate) fn started(&self) -> Instant {
+        self.started
     }
 
     /// Inserts a copy of a cell, given as a checked KeyValue, under `sequence`. It replaces a cell

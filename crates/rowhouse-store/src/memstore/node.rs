@@ -204,15 +204,15 @@ impl<'a> NodeRef<'a> {
     #[inline]
     pub(super) fn compare(self, place: &SearchKey<'_>) -> Ordering {
         match row_prefix(self.key_value()).cmp(&place.prefix) {
-            Ordering::Equal => self.compare_behind_prefix(place),
+            Ordering::Equal => self.compare_after_prefix(place),
             decided => decided,
         }
     }
 
     /// Compares past equal row prefixes, as for rows that all begin alike.
     #[inline]
-    fn compare_behind_prefix(self, place: &SearchKey<'_>) -> Ordering {
-        match compare_behind_prefix(row(self.key_value()), place.key.row) {
+    fn compare_after_prefix(self, place: &SearchKey<'_>) -> Ordering {
+        match compare_after_prefix(row(self.key_value()), place.key.row) {
             Ordering::Equal => self.compare_in_row(place),
             decided => decided,
         }
@@ -235,7 +235,7 @@ fn row(key_value: &[u8]) -> &[u8] {
 /// Compares rows with equal prefixes, eight bytes at a time: a `memcmp` call costs more than the
 /// few comparisons that usually decide.
 #[inline]
-fn compare_behind_prefix(a: &[u8], b: &[u8]) -> Ordering {
+fn compare_after_prefix(a: &[u8], b: &[u8]) -> Ordering {
     let (Some(mut a), Some(mut b)) = (a.get(PREFIX_LEN..), b.get(PREFIX_LEN..)) else {
         return a.cmp(b);
     };
@@ -370,8 +370,8 @@ impl<'a> Tower<'a> {
         }
         let halves = if level == 0 { Span::UNKNOWN } else { seen.span.split_by(beside) };
         // Nor has a link to the end: inserting a node there determines the span.
-        let behind = if next.is_some() { halves.uncertain() } else { Span::UNKNOWN };
-        link_of_node.set(Seen { span: behind, ..seen });
+        let span_after = if next.is_some() { halves.uncertain() } else { Span::UNKNOWN };
+        link_of_node.set(Seen { span: span_after, ..seen });
         link.change(seen, Seen { node: Some(node.node), span: halves }).then_some(halves)
     }
 }

@@ -268,18 +268,18 @@ impl SkipList {
     /// As [`SkipList::find`], starting from the gaps for a position not after this one.
     #[inline]
     fn find_onward<'a>(&'a self, place: &SearchKey<'_>, gaps: &mut [Gap<'a>; HEIGHT_MAX]) {
-        let is_behind =
+        let is_after =
             |gap: &Gap<'_>| gap.next.is_some_and(|next| next.compare(place) != Ordering::Less);
         let height = self.height.load(Relaxed);
         // From this level up `place` is in the existing gaps.
-        let right = gaps[..height].iter().position(is_behind).unwrap_or(height);
+        let right = gaps[..height].iter().position(is_after).unwrap_or(height);
         let mut moved = None;
         for level in (0..right).rev() {
-            let behind = gaps.get(level + 1).and_then(|above| above.next);
+            let after = gaps.get(level + 1).and_then(|above| above.next);
             // A tower reached by moving on a higher level is past the gaps below.
             let before = moved.unwrap_or(gaps[level].before);
             // SAFETY: the tower is the gap's own, or was reached on a higher level.
-            let gap = unsafe { walk(before, level, place, behind) };
+            let gap = unsafe { walk(before, level, place, after) };
             if gap.before != gaps[level].before {
                 moved = Some(gap.before);
             }
@@ -288,7 +288,7 @@ impl SkipList {
     }
 }
 
-/// Walks along a level until the next node is at or after `place`. `behind` is a node known to be.
+/// Walks along a level until the next node is at or after `place`. `after` is a node known to be.
 ///
 /// # Safety
 /// `before` has more than `level` links and is before `place`.
@@ -297,7 +297,7 @@ unsafe fn walk<'a>(
     mut before: Tower<'a>,
     level: usize,
     place: &SearchKey<'_>,
-    behind: Option<NodeRef<'a>>,
+    after: Option<NodeRef<'a>>,
 ) -> Gap<'a> {
     loop {
         // SAFETY: guaranteed by the caller at first; then a tower reached on this level.
@@ -307,7 +307,7 @@ unsafe fn walk<'a>(
             unsafe { before.prefetch(level - 1) };
         }
         match next {
-            Some(node) if next != behind && node.compare(place) == Ordering::Less => {
+            Some(node) if next != after && node.compare(place) == Ordering::Less => {
                 before = node.tower();
             }
             _ => return Gap { before, next },

@@ -71,7 +71,7 @@ pub(super) unsafe fn find_out<'a>(
 /// # Safety
 /// `before` points to `node` on `level`, which is not the lowest, or did.
 unsafe fn find_out_half<'a>(before: Tower<'a>, level: usize, node: NodeRef<'a>, known: Between) {
-    let found = match known {
+    let bound = match known {
         Between::Versions => known,
         // SAFETY: a tower with a level has the one below, and a node linked on a level is linked
         // below.
@@ -85,7 +85,7 @@ unsafe fn find_out_half<'a>(before: Tower<'a>, level: usize, node: NodeRef<'a>, 
             return;
         }
         // SAFETY: as above.
-        if unsafe { before.say(level, step, step.span.found(found)) } {
+        if unsafe { before.say(level, step, step.span.with_bound(bound)) } {
             return;
         }
     }
@@ -124,7 +124,7 @@ unsafe fn least_between<'a>(
     }
 }
 
-/// Lowers the link over a node that is linked on all levels below but not on this one. `behind` is
+/// Lowers the link over a node that is linked on all levels below but not on this one. `after` is
 /// a node known to be after it. Returns true if there is such a link on this level.
 ///
 /// # Safety
@@ -133,7 +133,7 @@ pub(super) unsafe fn lower<'a>(
     mut before: Tower<'a>,
     level: usize,
     place: &SearchKey<'_>,
-    behind: Option<NodeRef<'a>>,
+    after: Option<NodeRef<'a>>,
     beside: Between,
 ) -> bool {
     fence();
@@ -141,7 +141,7 @@ pub(super) unsafe fn lower<'a>(
         // SAFETY: guaranteed by the caller at first; then a tower reached on this level.
         let step = unsafe { before.look(level) };
         let Some(next) = step.next else { return false };
-        if step.next != behind && next.compare(place) == Ordering::Less {
+        if step.next != after && next.compare(place) == Ordering::Less {
             before = next.tower();
             continue;
         }
@@ -155,16 +155,16 @@ pub(super) unsafe fn lower<'a>(
 
 /// A link's known bound and the actual bound for the cells it skips.
 #[cfg(test)]
-pub(super) struct Said<'a> {
+pub(super) struct LinkBounds<'a> {
     pub(super) from: rowhouse_model::CellRef<'a>,
     pub(super) to: rowhouse_model::CellRef<'a>,
-    pub(super) said: Between,
+    pub(super) known: Between,
     pub(super) between: Between,
 }
 
 /// Returns both bounds for each link between nodes. No writer may be active.
 #[cfg(test)]
-pub(super) fn said_by_links(list: &super::skip_list::SkipList) -> Vec<Said<'_>> {
+pub(super) fn link_bounds(list: &super::skip_list::SkipList) -> Vec<LinkBounds<'_>> {
     let nodes: Vec<_> = std::iter::successors(list.first(), |node| node.next()).collect();
     let mut links = Vec::new();
     for (at, node) in nodes.iter().enumerate() {
@@ -175,10 +175,10 @@ pub(super) fn said_by_links(list: &super::skip_list::SkipList) -> Vec<Said<'_>> 
             assert!(!step.span.is_open());
             let to = at + nodes[at..].iter().position(|node| *node == next).expect("links lead on");
             let between = nodes[at + 1..to].iter().map(|node| node.beside()).min();
-            links.push(Said {
+            links.push(LinkBounds {
                 from: node.cell(),
                 to: next.cell(),
-                said: step.span.known,
+                known: step.span.known,
                 between: between.unwrap_or(Between::Versions),
             });
         }

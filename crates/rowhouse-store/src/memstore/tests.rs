@@ -146,19 +146,19 @@ proptest! {
         // One cursor that moves forward, and a new one for each seek.
         let mut topology_lock = MemstoreCursor::new(Arc::clone(&memstore), &Key::row_start(b""));
         let mut last: Option<Cell> = None;
-        for wanted in &seeks {
-            let behind = map.keys().find(|Sorted(cell)| cell.key() >= wanted.key());
-            let fresh = MemstoreCursor::new(Arc::clone(&memstore), &wanted.key());
+        for target in &seeks {
+            let following = map.keys().find(|Sorted(cell)| cell.key() >= target.key());
+            let fresh = MemstoreCursor::new(Arc::clone(&memstore), &target.key());
             let fresh = fresh.cell().map(|cell| (cell.to_cell(), cell.sequence));
-            let expected = behind.map(|Sorted(cell)| (cell.clone(), cell.sequence()));
+            let expected = following.map(|Sorted(cell)| (cell.clone(), cell.sequence()));
             prop_assert_eq!(&fresh, &expected);
-            topology_lock.seek(&wanted.key());
-            let from = last.take().filter(|last| last.key() > wanted.key());
-            let wanted = from.unwrap_or_else(|| wanted.clone());
-            let behind = map.keys().find(|Sorted(cell)| cell.key() >= wanted.key());
-            let expected = behind.map(|Sorted(cell)| (cell.clone(), cell.sequence()));
+            topology_lock.seek(&target.key());
+            let from = last.take().filter(|last| last.key() > target.key());
+            let target = from.unwrap_or_else(|| target.clone());
+            let following = map.keys().find(|Sorted(cell)| cell.key() >= target.key());
+            let expected = following.map(|Sorted(cell)| (cell.clone(), cell.sequence()));
             prop_assert_eq!(topology_lock.cell().map(|cell| (cell.to_cell(), cell.sequence)), expected);
-            last = Some(wanted);
+            last = Some(target);
         }
     }
 }
@@ -282,21 +282,21 @@ fn check_view(memstore: &Arc<Memstore>, read_point: u64, seeking: bool) {
     let mut cursor = MemstoreCursor::new(Arc::clone(memstore), &Key::row_start(b""));
     let mut last: Option<Cell> = None;
     let mut seen = 0;
-    while let Some(found) = cursor.cell() {
-        let (found, sequence) = (found.to_cell(), found.sequence);
-        assert_eq!(found, cell_of(sequence));
-        let found = found.with_sequence(sequence);
+    while let Some(view) = cursor.cell() {
+        let (cell, sequence) = (view.to_cell(), view.sequence);
+        assert_eq!(cell, cell_of(sequence));
+        let cell = cell.with_sequence(sequence);
         if let Some(last) = &last {
-            assert!(compare(&last.view(), &found.view()).is_lt(), "{last:?} before {found:?}");
+            assert!(compare(&last.view(), &cell.view()).is_lt(), "{last:?} before {cell:?}");
         }
         seen += u64::from(sequence <= read_point);
         if seeking {
             // Seek past this cell: no other has the same key.
-            cursor.seek(&Key { timestamp: 0, ..found.key() });
+            cursor.seek(&Key { timestamp: 0, ..cell.key() });
         } else {
             cursor.advance();
         }
-        last = Some(found);
+        last = Some(cell);
     }
     assert_eq!(seen, read_point);
 }

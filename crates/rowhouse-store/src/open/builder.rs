@@ -144,7 +144,7 @@ impl Builder {
     /// offset, but not for a damaged or missing index file, which is built anew; `Unsupported` for
     /// a store from a newer version.
     pub fn open(self) -> Result<Store> {
-        let begun = Instant::now();
+        let started = Instant::now();
         self.settings.check()?;
         let (disk, directory) = match self.disk {
             Some(disk) => (disk, None),
@@ -227,7 +227,7 @@ impl Builder {
             bytes = recovered.bytes,
             cut_bytes = recovered.cut.as_ref().map_or(0, |cut| cut.bytes),
             last_sequence = engine.mvcc.reserved(),
-            took = ?begun.elapsed(),
+            took = ?started.elapsed(),
             "store opened"
         );
         begin_log(&engine, boot_id, self.epochs, recovered)?;
@@ -278,17 +278,16 @@ fn begin_log(
     Ok(())
 }
 
-/// Returns how many files to keep open: `wanted`, or half the process's limit if that is lower than
-/// `wanted`.
-pub(crate) fn open_files_max(wanted: usize) -> usize {
+/// Returns how many files to keep open: `requested`, or half the process's limit if that is lower.
+pub(crate) fn open_files_max(requested: usize) -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let limit = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-    if limit / 2 >= wanted {
-        return wanted;
+    if limit / 2 >= requested {
+        return requested;
     }
     tracing::warn!(
         limit,
-        wanted,
+        wanted = requested,
         "too few file descriptors: fewer files are kept open than \
                                    requested"
     );

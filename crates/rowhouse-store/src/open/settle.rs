@@ -37,10 +37,10 @@ pub(super) fn reconcile_files(
     let dir = FILES_DIR;
     let names =
         disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
-    let mut wanted: BTreeSet<String> =
+    let mut expected: BTreeSet<String> =
         state.all_files().map(|file| file_name(file.meta.file_id)).collect();
-    let strangers: Vec<String> = names.into_iter().filter(|name| !wanted.remove(name)).collect();
-    let missing: Vec<u64> = wanted.iter().filter_map(|name| file_id(name)).collect();
+    let strangers: Vec<String> = names.into_iter().filter(|name| !expected.remove(name)).collect();
+    let missing: Vec<u64> = expected.iter().filter_map(|name| file_id(name)).collect();
     if let Some(missing) = missing.iter().find(|id| !is_of_indexes(state, **id)) {
         return Err(missing_file(*missing, "; nothing was changed"));
     }

@@ -34,22 +34,22 @@ pub(crate) fn explain_cell(
             break (super_version, sequence);
         }
     };
-    let mut found = Vec::new();
+    let mut cells = Vec::new();
     for (mut source, place) in sources(&super_version, get.row())? {
         collect(&mut source, get.row(), family.name(), qualifier, |cell| {
             if cell.sequence() <= sequence {
-                found.push((cell, place.clone()));
+                cells.push((cell, place.clone()));
             }
         })?;
     }
     // Cells equal in two files keep the order in which a merge would return them.
-    found.sort_by(|(a, _), (b, _)| compare(&a.view(), &b.view()));
+    cells.sort_by(|(a, _), (b, _)| compare(&a.view(), &b.view()));
     let range = get.family_time_ranges.get(family.name()).unwrap_or(&get.time_range);
     let qualifiers: Qualifiers = [qualifier.clone()].into_iter().collect();
     let now_millis = context.timestamps.now_millis();
     let rules =
         Rules::read(family.retention(), Some(&qualifiers), *range, get.versions, now_millis);
-    let mut entries = judge(Visible::new(rules), family, found);
+    let mut entries = judge(Visible::new(rules), family, cells);
     // Family markers sort before every column.
     entries.sort_by(|a, b| {
         let newest = |entry: &CellEntry| (entry.cell.timestamp(), entry.cell.kind().code());
@@ -140,13 +140,13 @@ fn judge(
         if !visible.is_in_column(&cell.view()) {
             visible.enter_column(cell.qualifier());
         }
-        let fate = told(visible.fate(&cell.view()), &cell, family, versions);
+        let fate = status(visible.fate(&cell.view()), &cell, family, versions);
         CellEntry { cell, place, fate }
     });
     judged.collect()
 }
 
-fn told(fate: Fate, cell: &Cell, family: &FamilyStore, versions: u32) -> CellStatus {
+fn status(fate: Fate, cell: &Cell, family: &FamilyStore, versions: u32) -> CellStatus {
     let at = |millis: i64| Timestamp::from_millis(millis.max(0)).unwrap_or(Timestamp::LATEST);
     match fate {
         Fate::Included { .. } => CellStatus::Visible,
@@ -169,7 +169,7 @@ fn told(fate: Fate, cell: &Cell, family: &FamilyStore, versions: u32) -> CellSta
             sequence: marker.sequence,
         },
         // Cells in other columns are not collected.
-        Fate::TooNew | Fate::TooOld | Fate::NotAsked => CellStatus::OutsideTimeRange,
+        Fate::TooNew | Fate::TooOld | Fate::NotRequested => CellStatus::OutsideTimeRange,
         Fate::Overwritten(sequence) => CellStatus::Overwritten { sequence },
         Fate::Surplus(version) => CellStatus::Surplus { version, versions },
         Fate::SurplusAtDelete => CellStatus::SurplusAtDelete,

@@ -47,7 +47,7 @@ impl Rows<'_> {
     /// True if `row`, which holds the first cell at or after the start, can be a requested row.
     fn may_hold(&self, row: &[u8]) -> bool {
         match self {
-            Self::One(wanted) => *wanted == row,
+            Self::One(requested) => *requested == row,
             Self::Range(range) => range.stop.is_empty() || row < &range.stop[..],
         }
     }
@@ -131,11 +131,11 @@ pub(super) enum FirstCell {
 }
 
 /// Finds the first cell in the requested rows; a reverse read starts after the last requested row.
-pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> Result<FirstCell> {
-    let Some(super_version) = at.super_version(family, asked)? else {
+pub(super) fn find(family: &FamilyStore, query: &Query<'_>, at: ReadAt<'_>) -> Result<FirstCell> {
+    let Some(super_version) = at.super_version(family, query)? else {
         return Ok(FirstCell::TooOld);
     };
-    find_in(&super_version, family, asked, at)
+    find_in(&super_version, family, query, at)
 }
 
 /// As [`find`], in the super version of `at`.
@@ -143,21 +143,21 @@ pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> R
 pub(super) fn find_in(
     super_version: &SuperVersion,
     family: &FamilyStore,
-    asked: &Query<'_>,
+    query: &Query<'_>,
     at: ReadAt<'_>,
 ) -> Result<FirstCell> {
     let sources = match at.trace() {
-        None => select_sources(family, asked, super_version, at.sequence(), None)?,
-        Some(trace) => select_traced(family, asked, super_version, at.sequence(), trace)?,
+        None => select_sources(family, query, super_version, at.sequence(), None)?,
+        Some(trace) => select_traced(family, query, super_version, at.sequence(), trace)?,
     };
     if sources.is_empty() {
         return Ok(FirstCell::Nothing);
     }
-    if asked.reversed {
+    if query.reversed {
         return Ok(FirstCell::Merge(Merge::backward(sources, at.sequence())));
     }
     let merge = Merge::new(sources, at.sequence())?;
-    let first = merge.cell().is_some_and(|cell| asked.rows.may_hold(cell.key.row));
+    let first = merge.cell().is_some_and(|cell| query.rows.may_hold(cell.key.row));
     Ok(if first { FirstCell::Merge(merge) } else { FirstCell::Nothing })
 }
 
@@ -168,7 +168,7 @@ pub(super) fn find_in(
 #[inline(always)]
 fn select_sources(
     family: &FamilyStore,
-    asked: &Query<'_>,
+    query: &Query<'_>,
     super_version: &SuperVersion,
     sequence: u64,
     trace: Option<&FamilyTrace>,
@@ -178,12 +178,12 @@ fn select_sources(
     // not keep it in memory.
     let is_visible = |first: u64| first <= sequence;
     let memstores = memstores.filter(|memstore| memstore.first_sequence().is_some_and(is_visible));
-    let start = Key::row_start(asked.rows.first());
-    let caching = asked.caching(family);
+    let start = Key::row_start(query.rows.first());
+    let caching = query.caching(family);
     let mut sources = Vec::new();
     for memstore in memstores {
         let memstore = Arc::clone(memstore);
-        let source = Source::Memory(match asked.reversed {
+        let source = Source::Memory(match query.reversed {
             true => MemstoreCursor::at_end(memstore),
             false => MemstoreCursor::new(memstore, &start),
         });
@@ -194,8 +194,8 @@ fn select_sources(
     }
     for file in &super_version.files {
         let trace = trace.map(|trace| trace.file(file));
-        if asked.may_be_in(file, family)? {
-            let source = if asked.reversed {
+        if query.may_be_in(file, family)? {
+            let source = if query.reversed {
                 Source::File(FileCursor::at_end(file, caching)?.traced(trace.as_ref()))
             } else if file.first_row() > start.row {
                 Source::Waiting(Arc::clone(file), caching)
@@ -208,7 +208,7 @@ fn select_sources(
                 None => source,
             });
         } else if let Some(trace) = trace {
-            trace.leave_out(asked.why_left_out(file, family));
+            trace.leave_out(query.why_left_out(file, family));
         }
     }
     Ok(sources)
@@ -218,13 +218,13 @@ fn select_sources(
 #[cold]
 fn select_traced(
     family: &FamilyStore,
-    asked: &Query<'_>,
+    query: &Query<'_>,
     super_version: &SuperVersion,
     sequence: u64,
     trace: &ReadTrace,
 ) -> Result<Vec<Source>> {
     let trace = trace.family(family);
-    select_sources(family, asked, super_version, sequence, trace.as_deref())
+    select_sources(family, query, super_version, sequence, trace.as_deref())
 }
 
 impl<'a> FamilyReader<'a> {
@@ -232,35 +232,35 @@ impl<'a> FamilyReader<'a> {
     pub(super) fn new(
         timestamps: &TimestampSource,
         family: &FamilyStore,
-        asked: &Query<'a>,
+        query: &Query<'a>,
         merge: Merge,
     ) -> Self {
         // Read the clock after taking the super version: a cell that a compaction dropped as
         // expired has then expired for this reader, too.
-        Self::at_time(timestamps.now_millis(), family, asked, merge)
+        Self::at_time(timestamps.now_millis(), family, query, merge)
     }
 
     /// As [`FamilyReader::new`], for the cells that are visible at a time.
     pub(super) fn at_time(
         now_millis: i64,
         family: &FamilyStore,
-        asked: &Query<'a>,
+        query: &Query<'a>,
         merge: Merge,
     ) -> Self {
-        let qualifiers = asked.columns.qualifiers(family.name());
-        let time_range = asked.time_range_of(family.name());
-        let (retention, versions) = (family.retention(), asked.versions);
-        let mut rules = match asked.raw {
+        let qualifiers = query.columns.qualifiers(family.name());
+        let time_range = query.time_range_of(family.name());
+        let (retention, versions) = (family.retention(), query.versions);
+        let mut rules = match query.raw {
             true => Rules::raw(retention, time_range, versions, now_millis),
             false => Rules::read(retention, qualifiers, time_range, versions, now_millis),
         };
-        let mut post_filter = asked.post_filter;
-        if asked.filtered {
+        let mut post_filter = query.post_filter;
+        if query.filtered {
             (rules, post_filter.versions) = rules.before_filter();
         }
-        let is_one = matches!(asked.rows, Rows::One(_));
+        let is_one = matches!(query.rows, Rows::One(_));
         let matcher = QueryMatcher::new(rules, family.name().clone(), is_one, post_filter);
-        Self { merge, matcher, caching: asked.caching(family) }
+        Self { merge, matcher, caching: query.caching(family) }
     }
 
     /// As [`Visible::own_until_millis`], for the cells read so far.
@@ -294,9 +294,9 @@ impl<'a> FamilyReader<'a> {
                         || rules.sees_nothing_dropped(&flushed.retention))
             };
             let mut flushed = merge.memstores().filter_map(|memstore| memstore.flushed());
-            let found = flushed.find(can_follow).map(Arc::clone);
+            let next = flushed.find(can_follow).map(Arc::clone);
             drop(flushed);
-            let Some(flushed) = found else { break };
+            let Some(flushed) = next else { break };
             match backward {
                 true => merge.follow_flush_backward(&flushed, *caching)?,
                 false => merge.follow_flush(&flushed, *caching)?,
@@ -400,8 +400,8 @@ impl<'a> FamilyReader<'a> {
         if self.row().is_some_and(|here| here <= row) {
             return Ok(());
         }
-        let mut behind = row.to_vec();
-        behind.push(0);
-        self.merge.seek_row_before(Some(&behind))
+        let mut end = row.to_vec();
+        end.push(0);
+        self.merge.seek_row_before(Some(&end))
     }
 }

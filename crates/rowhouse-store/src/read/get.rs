@@ -12,7 +12,7 @@ use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::newest_version::NewestVersion;
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
-use super::scan::{NOT_ASKED, Opening, ScanCursor, ScanLimits, Scanned};
+use super::scan::{NO_END_REQUEST, Opening, ScanCursor, ScanLimits, Scanned};
 use super::{Pending, ReadAt, ReadContext, ReadPoint, ReadTrace};
 use crate::cells::Cells;
 use crate::family::FamilyStore;
@@ -219,7 +219,7 @@ pub(crate) fn stored_cells(
 ) -> Result<Vec<(u64, Cell)>> {
     let columns = Columns::all();
     let times = BTreeMap::new();
-    let asked = Query {
+    let query = Query {
         columns: &columns,
         time_range: TimeRange::ALL,
         family_time_ranges: &times,
@@ -232,7 +232,7 @@ pub(crate) fn stored_cells(
         post_filter: PostFilter::default(),
     };
     let mut merge = loop {
-        match find(family, &asked, ReadAt::of(context, None))? {
+        match find(family, &query, ReadAt::of(context, None))? {
             FirstCell::Merge(merge) => break merge,
             FirstCell::Nothing => return Ok(Vec::new()),
             // A region that is being replaced, or a flush between the two loads.
@@ -299,17 +299,17 @@ fn read_cells(
     context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
     get: &Get,
-    asked: &Query<'_>,
+    query: &Query<'_>,
     at: ReadAt<'_>,
     budget: ReadBudget,
     cells: &mut Option<RowBuilder>,
 ) -> Result<CellsRead> {
-    let read = read_sources(context, families, get, asked, at, budget, true, cells)?;
+    let read = read_sources(context, families, get, query, at, budget, true, cells)?;
     if read != CellsRead::Unsure {
         return Ok(read);
     }
     *cells = None;
-    read_sources(context, families, get, asked, at, budget, false, cells)
+    read_sources(context, families, get, query, at, budget, false, cells)
 }
 
 /// As [`read_cells`]. With `leaves_out` it may leave out files that have only older versions.
@@ -318,7 +318,7 @@ fn read_sources(
     context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
     get: &Get,
-    asked: &Query<'_>,
+    query: &Query<'_>,
     at: ReadAt<'_>,
     mut budget: ReadBudget,
     leaves_out: bool,
@@ -328,14 +328,14 @@ fn read_sources(
         budget.cells = 1;
     }
     for family in families.iter().filter(|family| get.columns.selects_family(family.name())) {
-        let mut newest = if leaves_out { NewestVersion::of(asked, family) } else { None };
-        let found = match &mut newest {
-            Some(newest) => newest.find(family, asked, at)?,
-            None => find(family, asked, at)?,
+        let mut newest = if leaves_out { NewestVersion::of(query, family) } else { None };
+        let first = match &mut newest {
+            Some(newest) => newest.find(family, query, at)?,
+            None => find(family, query, at)?,
         };
-        match found {
+        match first {
             FirstCell::Merge(merge) => {
-                let mut reader = FamilyReader::new(context.timestamps, family, asked, merge);
+                let mut reader = FamilyReader::new(context.timestamps, family, query, merge);
                 let cells = cells.get_or_insert_default();
                 let read = reader.read_row(get.row(), &mut budget, cells)?;
                 if read == RowRead::Part && (cells.is_empty() || !get.existence_only) {
@@ -383,7 +383,7 @@ fn read_filtered_row(
     }
     let until = (limit == ReadLimit::NonBlocking).then(|| Instant::now() + MOMENT);
     let limits = ScanLimits { bytes: limit.budget().bytes, until };
-    Ok(match scanner.next_part(&limits, &NOT_ASKED)? {
+    Ok(match scanner.next_part(&limits, &NO_END_REQUEST)? {
         Scanned::Row { row, is_partial: false } => limit.check(row),
         Scanned::End => Some(Row::default()),
         Scanned::Row { .. } | Scanned::Paused(_) => None,

@@ -43,16 +43,16 @@ enum Newest {
 
 impl<'a> NewestVersion<'a> {
     /// Returns the read for a family if it requests only one column's newest version.
-    pub(super) fn of(asked: &Query<'a>, family: &FamilyStore) -> Option<Self> {
-        let Rows::One(row) = asked.rows else { return None };
+    pub(super) fn of(query: &Query<'a>, family: &FamilyStore) -> Option<Self> {
+        let Rows::One(row) = query.rows else { return None };
         let retention = family.retention();
-        if asked.versions.min(retention.versions_max) != 1
+        if query.versions.min(retention.versions_max) != 1
             || retention.needs_all_times()
-            || asked.time_range_of(family.name()) != TimeRange::ALL
+            || query.time_range_of(family.name()) != TimeRange::ALL
         {
             return None;
         }
-        let qualifier = asked.columns.qualifiers(family.name())?.only()?;
+        let qualifier = query.columns.qualifiers(family.name())?.only()?;
         let (newest, left_out) = (Newest::Nothing, Vec::new());
         Some(Self { row, qualifier, newest, left_out_max: None, left_out })
     }
@@ -63,16 +63,16 @@ impl<'a> NewestVersion<'a> {
     pub(super) fn find(
         &mut self,
         family: &FamilyStore,
-        asked: &Query<'_>,
+        query: &Query<'_>,
         at: ReadAt<'_>,
     ) -> Result<FirstCell> {
-        let Some(super_version) = at.super_version(family, asked)? else {
+        let Some(super_version) = at.super_version(family, query)? else {
             return Ok(FirstCell::TooOld);
         };
         let memstores = super_version.frozen.iter().chain([&super_version.active]).rev();
         let memstores = memstores.filter(|memstore| memstore.first_sequence().is_some());
         if super_version.files.len() + memstores.clone().count() < 2 {
-            return find_in(&super_version, family, asked, at);
+            return find_in(&super_version, family, query, at);
         }
         let trace = at.trace().and_then(|trace| trace.family(family));
         let sequence_max = at.sequence();
@@ -97,14 +97,14 @@ impl<'a> NewestVersion<'a> {
             if self.leaves_out(file, trace.as_ref()) {
                 continue;
             }
-            if !asked.may_be_in(file, family)? {
+            if !query.may_be_in(file, family)? {
                 if let Some(trace) = trace {
-                    trace.leave_out(asked.why_left_out(file, family));
+                    trace.leave_out(query.why_left_out(file, family));
                 }
                 continue;
             }
             let start = start(!file.has_no_markers() || is_last);
-            let caching = asked.caching(family);
+            let caching = query.caching(family);
             let cursor = FileCursor::open_traced(file, &start, caching, trace.as_ref())?;
             let source = Source::File(cursor);
             let source = match &trace {
@@ -120,14 +120,14 @@ impl<'a> NewestVersion<'a> {
         // Sources with equal cells are merged by age.
         sources.reverse();
         let merge = Merge::new(sources, sequence_max)?;
-        let found = merge.cell().is_some_and(|cell| cell.key.row == self.row);
-        Ok(if found { FirstCell::Merge(merge) } else { FirstCell::Nothing })
+        let is_present = merge.cell().is_some_and(|cell| cell.key.row == self.row);
+        Ok(if is_present { FirstCell::Merge(merge) } else { FirstCell::Nothing })
     }
 
     /// Whether a file is older than the put found. Counts it in `trace` once the read is over.
     fn leaves_out(&mut self, file: &StoreFile, trace: Option<&Arc<FileTrace>>) -> bool {
         let newest_in_file = file.meta().timestamp_max;
-        let is_older = matches!(self.newest, Newest::Put(found) if newest_in_file < found);
+        let is_older = matches!(self.newest, Newest::Put(timestamp) if newest_in_file < timestamp);
         if is_older {
             self.left_out_max = self.left_out_max.max(Some(newest_in_file));
             self.left_out.extend(trace.map(Arc::clone));
@@ -153,15 +153,15 @@ impl<'a> NewestVersion<'a> {
         let Some(cell) = source.cell().filter(|cell| cell.key.row == self.row) else {
             return Ok(());
         };
-        let found = match cell.key.qualifier {
+        let next = match cell.key.qualifier {
             qualifier if qualifier == self.qualifier && cell.kind() == CellKind::Put => {
                 Newest::Put(cell.key.timestamp)
             }
             qualifier if qualifier == self.qualifier || qualifier.is_empty() => Newest::Marker,
             _ => return Ok(()),
         };
-        self.newest = match (self.newest, found) {
-            (Newest::Nothing, found) => found,
+        self.newest = match (self.newest, next) {
+            (Newest::Nothing, next) => next,
             (Newest::Put(one), Newest::Put(other)) => Newest::Put(one.max(other)),
             (newest, _) => newest,
         };

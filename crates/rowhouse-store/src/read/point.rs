@@ -306,14 +306,14 @@ impl<'a> ReadAt<'a> {
     pub(super) fn super_version(
         &self,
         family: &FamilyStore,
-        asked: &Query<'_>,
+        query: &Query<'_>,
     ) -> Result<Option<Guard<Arc<SuperVersion>>>> {
         match self {
             Self::Sequence(sequence) => super_version_at(family, *sequence),
             Self::Point(point) => {
                 point.check_age()?;
                 let sees_nothing =
-                    |dropped_by: &Retention| asked.sees_nothing_dropped(family, dropped_by);
+                    |dropped_by: &Retention| query.sees_nothing_dropped(family, dropped_by);
                 point.find(family, sees_nothing).map(Guard::from_inner).map(Some)
             }
             Self::Pending(pending) => super_version_with(family, pending),

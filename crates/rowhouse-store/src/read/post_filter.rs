@@ -56,7 +56,7 @@ impl QueryMatcher<'_> {
         if self.is_new_row() {
             self.post_filter.let_through = 0;
         }
-        let Left { mut behind } = self.begin();
+        let Left { mut skipped } = self.begin();
         if from.cell().is_none_or(|cell| !equal_bytes(cell.key.row, row)) {
             // The filter is not called for a family without cells in this row.
             return Ok(RowRead::Whole);
@@ -73,17 +73,17 @@ impl QueryMatcher<'_> {
             if !self.visible.is_in_column(&cell) {
                 self.visible.enter_column(cell.key.qualifier);
                 self.post_filter.enter_column();
-                behind = None;
+                skipped = None;
             }
             if budget.is_out_of_time() {
-                return Ok(self.leave(behind));
+                return Ok(self.leave(skipped));
             }
-            if let Some(steps) = &mut behind {
+            if let Some(steps) = &mut skipped {
                 self.pass_column(from, row, steps)?;
                 continue;
             }
             if budget.is_filled_by(cells) {
-                return Ok(self.leave(behind));
+                return Ok(self.leave(skipped));
             }
             let verdict = self.visible.judge_in_column(&cell);
             let kind = cell.key.kind;
@@ -116,7 +116,7 @@ impl QueryMatcher<'_> {
                     }
                 }
                 MatchCode::NextColumn => {
-                    behind = Some(0);
+                    skipped = Some(0);
                     self.pass(from)?;
                 }
                 MatchCode::NextRow => {

@@ -93,7 +93,7 @@ pub(super) struct QueryMatcher<'a> {
 pub(super) struct Left {
     /// Cells skipped in the current column since it was complete; `None` while the column still
     /// matters.
-    pub(super) behind: Option<usize>,
+    pub(super) skipped: Option<usize>,
 }
 
 impl<'a> QueryMatcher<'a> {
@@ -137,7 +137,7 @@ impl<'a> QueryMatcher<'a> {
     pub(super) fn begin(&mut self) -> Left {
         self.left.take().unwrap_or_else(|| {
             self.visible.begin_row();
-            Left { behind: None }
+            Left { skipped: None }
         })
     }
 
@@ -152,8 +152,8 @@ impl<'a> QueryMatcher<'a> {
     }
 
     /// Suspends a row.
-    pub(super) fn leave(&mut self, behind: Option<usize>) -> RowRead {
-        self.left = Some(Left { behind });
+    pub(super) fn leave(&mut self, skipped: Option<usize>) -> RowRead {
+        self.left = Some(Left { skipped });
         RowRead::Part
     }
 
@@ -167,14 +167,14 @@ impl<'a> QueryMatcher<'a> {
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
         // Cells skipped in the current column since it was complete.
-        let Left { mut behind } = self.begin();
+        let Left { mut skipped } = self.begin();
         loop {
             let Self { visible, passed_bytes, .. } = self;
             let Some(mut cell) = from.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
                 return Ok(RowRead::Whole);
             };
             if budget.is_filled_by(cells) || budget.is_out_of_time() {
-                return Ok(self.leave(behind));
+                return Ok(self.leave(skipped));
             }
             if !visible.is_in_column(&cell) {
                 if F::PUSHES_COLUMNS
@@ -192,15 +192,15 @@ impl<'a> QueryMatcher<'a> {
                     };
                     if pushed && let Some(last) = cells.last() {
                         visible.note_included(&last);
-                        behind = None;
+                        skipped = None;
                         continue;
                     }
                     cell = here;
                 }
                 visible.enter_column(cell.key.qualifier);
-                behind = None;
+                skipped = None;
             }
-            if let Some(steps) = &mut behind {
+            if let Some(steps) = &mut skipped {
                 self.pass_column(from, row, steps)?;
                 continue;
             }
@@ -224,7 +224,7 @@ impl<'a> QueryMatcher<'a> {
                     }
                     continue;
                 }
-                behind = Some(0);
+                skipped = Some(0);
             }
             from.advance()?;
         }
@@ -298,8 +298,8 @@ impl<'a> QueryMatcher<'a> {
         row: &[u8],
     ) -> Result<bool> {
         let Self { visible, passed_bytes, family, single_row, .. } = self;
-        let Some(wanted) = visible.rules().qualifiers.as_ref() else { return Ok(true) };
-        let next = wanted.next_named(visible.qualifier());
+        let Some(qualifiers) = visible.rules().qualifiers.as_ref() else { return Ok(true) };
+        let next = qualifiers.next_named(visible.qualifier());
         if *single_row && next.is_none() {
             return Ok(false);
         }

@@ -88,13 +88,13 @@ impl<'a> Rules<'a> {
     /// A family with NEW_VERSION_BEHAVIOR counts requested versions before the filter, as in HBase.
     #[must_use]
     pub(crate) fn before_filter(mut self) -> (Self, u32) {
-        let asked = self.versions;
+        let versions = self.versions;
         self.versions = match self.purpose {
             Purpose::Raw => u32::MAX,
-            _ if self.retention.by_sequence => asked,
+            _ if self.retention.by_sequence => versions,
             _ => self.retention.versions_max,
         };
-        (self, asked)
+        (self, versions)
     }
 
     /// Returns the rules for a compaction whose input has no put older than `earliest_put`.
@@ -179,7 +179,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether markers after the last version of a column can be part of the result.
-    pub(super) fn wants_last_markers(&self) -> bool {
+    pub(super) fn includes_last_markers(&self) -> bool {
         match self.purpose {
             Purpose::Read => false,
             Purpose::Raw | Purpose::Minor | Purpose::MinorKeepAll => true,

@@ -70,21 +70,21 @@ pub(super) struct ScanCursor {
 }
 
 /// Requests that a scanner that is in a call ends.
-pub(super) struct AskedToEnd {
+pub(super) struct EndRequest {
     /// Bytes that readers held then; 0 without a request.
     bytes: AtomicU64,
     bytes_max: AtomicU64,
 }
 
 /// No request.
-pub(super) static NOT_ASKED: AskedToEnd = AskedToEnd::new();
+pub(super) static NO_END_REQUEST: EndRequest = EndRequest::new();
 
-impl AskedToEnd {
+impl EndRequest {
     pub(super) const fn new() -> Self {
         Self { bytes: AtomicU64::new(0), bytes_max: AtomicU64::new(0) }
     }
 
-    pub(super) fn ask(&self, over: Over) {
+    pub(super) fn set(&self, over: Over) {
         self.bytes_max.store(over.bytes_max, Ordering::Relaxed);
         self.bytes.store(over.bytes, Ordering::Release);
     }
@@ -184,7 +184,7 @@ impl ScanCursor {
             )));
         }
         let post_filter = PostFilter::of(scan);
-        let asked = Query {
+        let query = Query {
             columns: &scan.columns,
             time_range: scan.time_range,
             family_time_ranges: &scan.family_time_ranges,
@@ -203,12 +203,12 @@ impl ScanCursor {
             raw: false,
             filtered: false,
             post_filter: PostFilter::of(&Scan { reversed: scan.reversed, ..Scan::all() }),
-            ..asked
+            ..query
         });
         let (read_point, mut readers, judges) = loop {
             let now = ReadAt::of(context, point);
             let at = as_of.map_or(now, |as_of| ReadAt::Sequence(as_of.min(now.sequence())));
-            let readers = open_readers(context, families, &asked, at)?;
+            let readers = open_readers(context, families, &query, at)?;
             let judges = match &judged {
                 Some(judged) => open_readers(context, families, judged, at)?,
                 None => Some(Vec::new()),
@@ -234,7 +234,7 @@ impl ScanCursor {
         };
         let selector = selection.map(|it| Box::new(it.into_selector(judges, scan.reversed)));
         let trace = point.and_then(ReadPoint::trace).zip(opening.families.first());
-        let trace = trace.and_then(|(trace, family)| trace.begun(family));
+        let trace = trace.and_then(|(trace, family)| trace.find_region(family));
         Ok(Self {
             families,
             on_demand,
@@ -285,7 +285,7 @@ impl ScanCursor {
 
     /// Returns the next row that has visible cells.
     pub(super) fn next(&mut self) -> Result<Option<Row>> {
-        match self.next_part(&ScanLimits::NONE, &NOT_ASKED)? {
+        match self.next_part(&ScanLimits::NONE, &NO_END_REQUEST)? {
             Scanned::Row { row, .. } => Ok(Some(row)),
             Scanned::Paused(_) | Scanned::End => Ok(None),
         }
@@ -295,7 +295,7 @@ impl ScanCursor {
     pub(super) fn next_part(
         &mut self,
         limits: &ScanLimits,
-        asked_to_end: &AskedToEnd,
+        end_request: &EndRequest,
     ) -> Result<Scanned> {
         if let Some(over) = self.ended.filter(|_| self.rows_left > 0) {
             return Err(over.error(ErrorKind::ScannerReset, "the scanner"));
@@ -304,7 +304,7 @@ impl ScanCursor {
             let message = "the scanner has failed, open another";
             return Err(Error::new(ErrorKind::UnknownScanner, message));
         }
-        let next = self.wake().and_then(|()| self.read_next(limits, asked_to_end));
+        let next = self.wake().and_then(|()| self.read_next(limits, end_request));
         self.fail_if(next.is_err());
         next
     }
@@ -386,12 +386,12 @@ impl ScanCursor {
         held_bytes
     }
 
-    fn read_next(&mut self, limits: &ScanLimits, asked_to_end: &AskedToEnd) -> Result<Scanned> {
+    fn read_next(&mut self, limits: &ScanLimits, end_request: &EndRequest) -> Result<Scanned> {
         if self.rows_left == 0 {
             return Ok(Scanned::End);
         }
         loop {
-            let timed_out = self.check_time(limits, asked_to_end)?;
+            let timed_out = self.check_time(limits, end_request)?;
             if self.left_in.is_none() && (self.is_filter_done() || !self.find_row()) {
                 return Ok(Scanned::End);
             }
@@ -664,7 +664,7 @@ impl ScanCursor {
     ///
     /// # Errors
     /// `UnknownScanner` once the scanner is too old.
-    fn check_time(&mut self, limits: &ScanLimits, asked_to_end: &AskedToEnd) -> Result<bool> {
+    fn check_time(&mut self, limits: &ScanLimits, end_request: &EndRequest) -> Result<bool> {
         if self.rows_until_check > 0 && self.judged < CELLS_BETWEEN_CHECKS {
             self.rows_until_check -= 1;
             return Ok(false);
@@ -684,7 +684,7 @@ impl ScanCursor {
         // Most scans have ended by now.
         if !self.row.is_empty() {
             let held_bytes = self.follow_flushes()?;
-            if let Some(over) = asked_to_end.take()
+            if let Some(over) = end_request.take()
                 && held_bytes > 0
             {
                 self.end(Some(over));
@@ -723,20 +723,20 @@ impl Drop for ScanCursor {
 fn open_readers(
     context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
-    asked: &Query<'_>,
+    query: &Query<'_>,
     at: ReadAt<'_>,
 ) -> Result<Option<Vec<FamilyReader<'static>>>> {
-    if let Rows::Range(range) = asked.rows
+    if let Rows::Range(range) = query.rows
         && range.is_empty()
     {
         return Ok(Some(Vec::new()));
     }
     let mut readers = Vec::with_capacity(families.len());
-    for family in families.iter().filter(|family| asked.columns.selects_family(family.name())) {
-        match find(family, asked, at)? {
+    for family in families.iter().filter(|family| query.columns.selects_family(family.name())) {
+        match find(family, query, at)? {
             FirstCell::Merge(merge) => {
                 readers
-                    .push(FamilyReader::new(context.timestamps, family, asked, merge).into_owned());
+                    .push(FamilyReader::new(context.timestamps, family, query, merge).into_owned());
             }
             FirstCell::Nothing => {}
             FirstCell::TooOld => return Ok(None),

@@ -7,7 +7,9 @@ use rowhouse_model::{Result, Row, Scan};
 
 use super::RowSelection;
 use super::counts::RegionCounts;
-use super::scan::{AskedToEnd, NOT_ASKED, Opening, ScanCursor, ScanLimits, ScanProgress, Scanned};
+use super::scan::{
+    EndRequest, NO_END_REQUEST, Opening, ScanCursor, ScanLimits, ScanProgress, Scanned,
+};
 use crate::reader_memory::{MemoryHolder, Over, Registered};
 
 /// An open scan over one region: it reads a snapshot taken when it was opened. It holds the files
@@ -43,7 +45,7 @@ struct SharedCursor {
     /// Locked while a row is read, and while the store makes an idle scanner release memstores.
     /// `None` during a call begun by [`RegionScanner::begin_call`].
     cursor: Mutex<Option<Box<ScanCursor>>>,
-    asked_to_end: AskedToEnd,
+    end_request: EndRequest,
 }
 
 impl RegionScanner {
@@ -63,7 +65,7 @@ impl RegionScanner {
         let read_point = cursor.read_point();
         let cursor = if cursor.holds_memstores() {
             let cursor = Mutex::new(Some(Box::new(cursor)));
-            let shared = SharedCursor { cursor, asked_to_end: AskedToEnd::new() };
+            let shared = SharedCursor { cursor, end_request: EndRequest::new() };
             let shared = opening.context.reader_memory.register(read_point, shared);
             Cursor::Shared { shared, in_call: None }
         } else {
@@ -88,7 +90,7 @@ impl RegionScanner {
             && let Some(mut cursor) = in_call.take()
         {
             let mut slot = shared.cursor.lock();
-            if let Some(over) = shared.asked_to_end.take() {
+            if let Some(over) = shared.end_request.take() {
                 cursor.release_memory(Some(over));
             }
             *slot = Some(cursor);
@@ -115,23 +117,23 @@ impl RegionScanner {
     /// # Errors
     /// As [`RegionScanner::next`].
     pub fn next_part(&mut self, limits: &ScanLimits) -> Result<Scanned> {
-        let (cursor, asked_to_end) = match &mut self.cursor {
-            Cursor::Own(cursor) => (cursor, &NOT_ASKED),
+        let (cursor, end_request) = match &mut self.cursor {
+            Cursor::Own(cursor) => (cursor, &NO_END_REQUEST),
             Cursor::Shared { shared, in_call: Some(cursor) } => {
-                (&mut **cursor, &shared.asked_to_end)
+                (&mut **cursor, &shared.end_request)
             }
             Cursor::Shared { shared, in_call: None } => {
                 let mut cursor = shared.cursor.lock();
                 let cursor = cursor.as_mut().expect(AT_REST);
-                let scanned = cursor.next_part(limits, &shared.asked_to_end);
+                let scanned = cursor.next_part(limits, &shared.end_request);
                 // The next call may be far away.
-                if let Some(over) = shared.asked_to_end.take() {
+                if let Some(over) = shared.end_request.take() {
                     cursor.release_memory(Some(over));
                 }
                 return scanned;
             }
         };
-        cursor.next_part(limits, asked_to_end)
+        cursor.next_part(limits, end_request)
     }
 
     /// Releases memstores that were flushed since the scanner was opened. A scanner does this while
@@ -201,7 +203,7 @@ impl MemoryHolder for SharedCursor {
         let mut slot = self.cursor.try_lock();
         match (slot.as_mut().and_then(|slot| slot.as_mut()), over) {
             (Some(cursor), over) => cursor.release_memory(over),
-            (None, Some(over)) => self.asked_to_end.ask(over),
+            (None, Some(over)) => self.end_request.set(over),
             // A scanner inside a call continues in files by itself.
             (None, None) => {}
         }
@@ -254,7 +256,7 @@ mod tests {
         scanner
     }
 
-    fn asked_in_a_call(scanner: &RegionScanner, store: &Store) {
+    fn request_memory_in_call(scanner: &RegionScanner, store: &Store) {
         let Cursor::Shared { shared, .. } = &scanner.cursor else { panic!("it holds no memstore") };
         let call = shared.cursor.lock();
         store.release_reader_memory();
@@ -266,7 +268,7 @@ mod tests {
     fn a_scanner_that_is_asked_in_a_call_lets_go_at_its_end() {
         let (store, table) = open();
         let mut scanner = cannot_follow(&store, &table, Scan::all());
-        asked_in_a_call(&scanner, &store);
+        request_memory_in_call(&scanner, &store);
         assert!(scanner.next().unwrap().is_some(), "it has not looked at the clock");
         assert_eq!(store.reader_memstore_bytes().0, 0);
         assert!(scanner.may_have_more());
@@ -293,7 +295,7 @@ mod tests {
         let scan = Scan { filter: Some(Box::new(first)), ..Scan::all() };
         let mut scanner = cannot_follow(&store, &table, scan);
         assert!(scanner.next().unwrap().is_some());
-        asked_in_a_call(&scanner, &store);
+        request_memory_in_call(&scanner, &store);
         // It would look at all other rows.
         let error = scanner.next().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ScannerReset);

@@ -391,8 +391,9 @@ impl Region {
     fn flush_each(&self, family: Option<&[u8]>) -> Result<()> {
         self.check_serving()?;
         self.check_families(family.into_iter())?;
-        let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
-        let mut families = self.families().iter().filter(wanted);
+        let is_selected =
+            |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
+        let mut families = self.families().iter().filter(is_selected);
         families.try_for_each(|family| flush::flush(&self.engine, family))?;
         flush::release_flushed_segments(&self.engine)
     }
@@ -418,8 +419,9 @@ impl Region {
     fn compact_each(&self, family: Option<&[u8]>, kind: CompactionKind) -> Result<()> {
         self.check_serving()?;
         self.check_families(family.into_iter())?;
-        let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
-        self.families().iter().filter(wanted).try_for_each(|family| {
+        let is_selected =
+            |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
+        self.families().iter().filter(is_selected).try_for_each(|family| {
             let _compacting = family.compacting.write();
             let done = compact::compact(&self.engine, family, Some(kind), Pacing::Waited);
             // Files that were added meanwhile have not been considered.
@@ -437,8 +439,9 @@ impl Region {
     pub fn request_compaction(&self, kind: CompactionKind, family: Option<&[u8]>) -> Result<()> {
         self.check_serving()?;
         self.check_families(family.into_iter())?;
-        let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
-        for family in self.families().iter().filter(wanted) {
+        let is_selected =
+            |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
+        for family in self.families().iter().filter(is_selected) {
             self.engine.compactions.request(family, Some(kind));
         }
         Ok(())
@@ -457,10 +460,10 @@ impl Region {
     /// `NoSuchColumnFamily`.
     pub fn file_paths(&self, families: &[Bytes]) -> Result<Vec<String>> {
         self.check_families(families.iter().map(|name| &name[..]))?;
-        let is_wanted =
+        let is_selected =
             |family: &&Arc<FamilyStore>| families.is_empty() || families.contains(family.name());
-        let wanted = self.families().iter().filter(is_wanted);
-        let files = wanted.flat_map(|family| family.super_version().files.clone());
+        let selected = self.families().iter().filter(is_selected);
+        let files = selected.flat_map(|family| family.super_version().files.clone());
         Ok(files.map(|file| file_path(file.id())).collect())
     }
 
@@ -524,8 +527,8 @@ impl Region {
     }
 
     pub(crate) fn family(&self, name: &[u8]) -> Result<&FamilyStore> {
-        let found = self.families().iter().find(|family| equal_bytes(family.name(), name));
-        found.map(|family| &**family).ok_or_else(|| {
+        let family = self.families().iter().find(|family| equal_bytes(family.name(), name));
+        family.map(|family| &**family).ok_or_else(|| {
             Error::new(
                 ErrorKind::NoSuchColumnFamily,
                 format!(
@@ -599,7 +602,7 @@ impl Region {
             {
                 self.engine.check_open()
             }
-            said => said,
+            result => result,
         }
     }
 
@@ -652,17 +655,17 @@ impl Region {
         self.of_point(point, |range| range.contains(row))
     }
 
-    /// Returns the region that satisfied `is_wanted` by row range when `point` was taken: this one
+    /// Returns the region that satisfied `matches` by row range when `point` was taken: this one
     /// or one that it replaced.
     pub(crate) fn of_point(
         self: &Arc<Self>,
         point: &ReadPoint,
-        is_wanted: impl Fn(&RowRange) -> bool,
+        matches: impl Fn(&RowRange) -> bool,
     ) -> Arc<Self> {
         let mut region = Arc::clone(self);
         while !point.has_seen(region.families()) {
             let before = region.came_of.iter().filter_map(Weak::upgrade);
-            match before.into_iter().find(|before| is_wanted(&before.info.range)) {
+            match before.into_iter().find(|before| matches(&before.info.range)) {
                 Some(before) => region = before,
                 None => break,
             }

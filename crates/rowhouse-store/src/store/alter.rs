@@ -272,15 +272,15 @@ impl<'a> Alteration<'a> {
     fn apply(mut self, store: &Store) -> Result<()> {
         // Earlier writes are flushed under the old declaration, as HBase does when it reopens
         // regions.
-        let is_kept = |family: &FamilyStore| self.descriptor.find_family(family.name()).is_ok();
-        let closed = ClosedRegions::close(self.engine, self.table.regions(), is_kept)?;
+        let is_retained = |family: &FamilyStore| self.descriptor.find_family(family.name()).is_ok();
+        let closed = ClosedRegions::close(self.engine, self.table.regions(), is_retained)?;
         if *self.table.descriptor() == self.descriptor {
             return Ok(());
         }
         let edit = EditKind::TableAltered(TableAltered {
             table_id: self.table.id(),
             descriptor: encode_table(&self.descriptor),
-            begins_behind: self.end_of_log()?,
+            starts_after: self.end_of_log()?,
         });
         let edits = std::iter::once(edit).chain(self.indexes.edits()).collect();
         // Flushes and compactions must obey before the indexes are maintained.

@@ -19,18 +19,18 @@ pub(super) struct ClosedRegions<'a> {
 }
 
 impl<'a> ClosedRegions<'a> {
-    /// Closes regions. Does not flush memstores in families for which `kept` is false: they are
-    /// about to be dropped.
+    /// Closes regions. Does not flush memstores in families for which `is_retained` is false: they
+    /// are about to be dropped.
     ///
     /// # Errors
     /// `Io` from a flush; the regions then serve as before.
     pub(super) fn close(
         engine: &'a Arc<Engine>,
         regions: &'a [Arc<Region>],
-        kept: impl Fn(&FamilyStore) -> bool,
+        is_retained: impl Fn(&FamilyStore) -> bool,
     ) -> Result<Self> {
         let families = regions.iter().flat_map(|region| region.families());
-        let families: Vec<_> = families.filter(|family| kept(family)).collect();
+        let families: Vec<_> = families.filter(|family| is_retained(family)).collect();
         let flush = || families.iter().try_for_each(|family| flush::flush(engine, family));
         // Flushes most of the data while the regions still accept writes.
         flush()?;

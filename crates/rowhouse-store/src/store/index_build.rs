@@ -9,7 +9,7 @@ use rowhouse_schema::{IndexOf, IndexState};
 use super::handle::Tables;
 use crate::background::{Failed, guard};
 use crate::damage::is_unreadable;
-use crate::indexed::{IndexedTables, KeptIndex, is_search_table};
+use crate::indexed::{IndexedTables, MaintainedIndex, is_search_table};
 use crate::table::Table;
 use crate::write::index_fill::{Mending, ROWS_AT_ONCE, mend};
 
@@ -26,7 +26,7 @@ pub(super) const RETRY_AFTER: Duration = Duration::from_secs(1);
 struct Build {
     base: Arc<Table>,
     entries: Arc<Table>,
-    kept: KeptIndex,
+    maintained: MaintainedIndex,
     state: IndexState,
 }
 
@@ -102,7 +102,7 @@ impl Tables {
             IndexState::Building { next_row } => next_row.clone(),
             _ => Bytes::new(),
         };
-        if build.state == IndexState::Repairing && build.kept.index.is_copy() {
+        if build.state == IndexState::Repairing && build.maintained.index.is_copy() {
             return self.rebuild_index(&build.base, &build.entries, None);
         }
         if build.state == IndexState::Repairing {
@@ -145,11 +145,12 @@ impl Tables {
             return Ok(None);
         }
         let indexed = IndexedTables::of_table(&self.engine, &of.table)?;
-        let kept = indexed.and_then(|indexed| indexed.find(&of.index).cloned());
-        let Some(kept) = kept.filter(|kept| kept.index.search().is_none()) else {
+        let maintained = indexed.and_then(|indexed| indexed.find(&of.index).cloned());
+        let Some(maintained) = maintained.filter(|maintained| maintained.index.search().is_none())
+        else {
             return Ok(None);
         };
-        Ok(Some(Build { base, entries: Arc::clone(entries), kept, state }))
+        Ok(Some(Build { base, entries: Arc::clone(entries), maintained, state }))
     }
 
     /// Writes the entries for all rows from `next_row` on. Returns why rows could not be indexed.
@@ -159,7 +160,7 @@ impl Tables {
         mut next_row: Bytes,
         progress: impl Fn(u64),
     ) -> Result<Vec<String>> {
-        let Build { base, kept, state, .. } = build;
+        let Build { base, maintained, state, .. } = build;
         let (mut reasons, mut rows_done) = (Vec::new(), 0);
         let mut noted = Instant::now();
         loop {
@@ -167,11 +168,11 @@ impl Tables {
             let rows = row_keys(base, &next_row, true)?;
             let Some(last) = rows.last() else { return Ok(reasons) };
             next_row = RowRange::row(last).stop;
-            match mend(base, kept, &rows, Mending::Fill) {
+            match mend(base, maintained, &rows, Mending::Fill) {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::InvalidRequest => {
                     for row in &rows {
-                        match mend(base, kept, std::slice::from_ref(row), Mending::Fill) {
+                        match mend(base, maintained, std::slice::from_ref(row), Mending::Fill) {
                             Ok(_) => {}
                             Err(error) if error.kind() == ErrorKind::InvalidRequest => {
                                 reasons.push(error.message().to_owned());
@@ -198,23 +199,23 @@ impl Tables {
 
     /// Removes the entries that no row has.
     fn sweep(&self, build: &Build, progress: impl Fn(u64)) -> Result<Swept> {
-        let Build { base, kept, .. } = build;
+        let Build { base, maintained, .. } = build;
         let mut next_entry = Bytes::new();
         let mut checked = 0;
         loop {
-            let entries = match row_keys(&kept.table, &next_entry, false) {
+            let entries = match row_keys(&maintained.table, &next_entry, false) {
                 Err(error) if is_unreadable(&error) => return Ok(Swept::Unreadable(error)),
                 entries => entries?,
             };
             let Some(last) = entries.last() else { return Ok(Swept::Whole) };
             next_entry = RowRange::row(last).stop;
             checked += entries.len() as u64;
-            let by_row = match kept.by_row(entries) {
+            let by_row = match maintained.by_row(entries) {
                 Ok(by_row) => by_row,
                 Err(error) => return Ok(Swept::Unreadable(error)),
             };
             let rows: Vec<_> = by_row.keys().cloned().collect();
-            mend(base, kept, &rows, Mending::Sweep(&by_row))?;
+            mend(base, maintained, &rows, Mending::Sweep(&by_row))?;
             progress(checked);
         }
     }

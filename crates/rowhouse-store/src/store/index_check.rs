@@ -8,7 +8,7 @@ use rowhouse_schema::{Index, IndexSchema, IndexState, index_damage};
 
 use super::Store;
 use super::index_build::row_keys;
-use crate::indexed::{IndexedTables, KeptIndex, is_off_by_damage, no_indexes};
+use crate::indexed::{IndexedTables, MaintainedIndex, is_off_by_damage, no_indexes};
 use crate::table::Table;
 use crate::write::index_fill::compare;
 
@@ -34,12 +34,12 @@ impl Store {
         index: &str,
         mut progress: impl FnMut(&IndexReport),
     ) -> Result<IndexReport> {
-        let (table, kept) = self.verified_index(table, index)?;
-        if kept.index.search().is_some() {
+        let (table, maintained) = self.verified_index(table, index)?;
+        if maintained.index.search().is_some() {
             return Err(Error::unsupported(NO_SEARCH));
         }
-        let report = compare_all(&table, &kept, &mut progress);
-        if kept.table.is_dropped() {
+        let report = compare_all(&table, &maintained, &mut progress);
+        if maintained.table.is_dropped() {
             // Reads of it have found nothing.
             let table = table.name();
             return Err(Error::invalid(format!(
@@ -47,7 +47,7 @@ impl Store {
             )));
         }
         if let Err(error) = &report {
-            self.report_index_damage(&kept.table, error);
+            self.report_index_damage(&maintained.table, error);
             self.settle_index_damage();
         }
         report
@@ -61,15 +61,21 @@ impl Store {
         Ok(self.verified_index(table, index)?.1.index)
     }
 
-    fn verified_index(&self, table: &TableName, index: &str) -> Result<(Arc<Table>, KeptIndex)> {
+    fn verified_index(
+        &self,
+        table: &TableName,
+        index: &str,
+    ) -> Result<(Arc<Table>, MaintainedIndex)> {
         let table = self.table(table)?;
         table.check_enabled()?;
-        let kept = self.kept_index(&table, index)?;
-        if let Some(why) = index_damage(kept.table.descriptor()).filter(|_| kept.is_off()) {
+        let maintained = self.maintained_index(&table, index)?;
+        if let Some(why) =
+            index_damage(maintained.table.descriptor()).filter(|_| maintained.is_off())
+        {
             let message = format!("the data of index {index} is damaged, repair it: {why}");
             return Err(Error::corruption(message));
         }
-        Ok((table, kept))
+        Ok((table, maintained))
     }
 
     /// Requests that an index is repaired: every row gets its entries, and entries without a row
@@ -83,34 +89,34 @@ impl Store {
     /// file is damaged.
     pub fn request_index_repair(&self, table: &TableName, index: &str) -> Result<()> {
         let table = self.table(table)?;
-        let kept = self.kept_index(&table, index)?;
+        let maintained = self.maintained_index(&table, index)?;
         // A build under way ends first.
         let _reindexing = table.reindexing.lock();
         let tables = &self.inner.tables;
         tables.check_undamaged(&*self.table(table.name())?)?;
-        let now = self.table(kept.table.name())?;
-        if is_off_by_damage(now.descriptor()) && !kept.index.is_copy() {
+        let now = self.table(maintained.table.name())?;
+        if is_off_by_damage(now.descriptor()) && !maintained.index.is_copy() {
             return tables.rebuild_index(&table, &now, None);
         }
         let _changing = self.changing();
-        tables.set_index_state(&*self.table(kept.table.name())?, &IndexState::Repairing)?;
+        tables.set_index_state(&*self.table(maintained.table.name())?, &IndexState::Repairing)?;
         self.request_index_builds();
         Ok(())
     }
 
-    fn kept_index(&self, table: &Table, index: &str) -> Result<KeptIndex> {
+    fn maintained_index(&self, table: &Table, index: &str) -> Result<MaintainedIndex> {
         let schema: &IndexSchema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
         schema.index(index)?;
         let indexed = IndexedTables::of_table(self.engine(), table.name())?;
-        let kept = indexed.and_then(|indexed| indexed.find(index).cloned());
-        kept.ok_or_else(|| Error::invalid(format!("index {index} has no table of entries")))
+        let maintained = indexed.and_then(|indexed| indexed.find(index).cloned());
+        maintained.ok_or_else(|| Error::invalid(format!("index {index} has no table of entries")))
     }
 }
 
 /// Compares a table's rows with an index's entries, then the entries with the rows.
 fn compare_all(
     table: &Arc<Table>,
-    kept: &KeptIndex,
+    maintained: &MaintainedIndex,
     mut progress: impl FnMut(&IndexReport),
 ) -> Result<IndexReport> {
     let mut report = IndexReport::default();
@@ -120,20 +126,20 @@ fn compare_all(
         let Some(last) = rows.last() else { break };
         next = RowRange::row(last).stop;
         report.rows += rows.len() as u64;
-        let unfit = rows.iter().filter(|row| !kept.index.fits(row));
+        let unfit = rows.iter().filter(|row| !maintained.index.fits(row));
         report.unfit_rows += unfit.count() as u64;
-        report.missing += compare(table, kept, &rows, &BTreeMap::new())?.missing;
+        report.missing += compare(table, maintained, &rows, &BTreeMap::new())?.missing;
         progress(&report);
     }
     next = Bytes::new();
     loop {
-        let entries = row_keys(&kept.table, &next, false)?;
+        let entries = row_keys(&maintained.table, &next, false)?;
         let Some(last) = entries.last() else { return Ok(report) };
         next = RowRange::row(last).stop;
         report.entries += entries.len() as u64;
-        let by_row = kept.by_row(entries)?;
+        let by_row = maintained.by_row(entries)?;
         let rows: Vec<_> = by_row.keys().cloned().collect();
-        report.stale += compare(table, kept, &rows, &by_row)?.stale;
+        report.stale += compare(table, maintained, &rows, &by_row)?.stale;
         progress(&report);
     }
 }

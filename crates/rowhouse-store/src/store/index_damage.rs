@@ -72,29 +72,29 @@ impl Tables {
     pub(super) fn settle_damage(&self) -> Result<()> {
         let _changing = self.changing.lock();
         let damage = &self.engine.files.damage;
-        let found = damage.unsettled();
+        let unsettled = damage.unsettled();
         self.engine.check_open()?;
         for table in self.catalog.entries().tables.values() {
-            let files = files_of(table).filter(|file| found.files.contains(&file.id()));
+            let files = files_of(table).filter(|file| unsettled.files.contains(&file.id()));
             let files: Vec<u64> = files.map(|file| file.id()).collect();
             let why = damage.first_of(files.into_iter());
-            let why = found.tables.get(&table.id()).cloned().or(why);
+            let why = unsettled.tables.get(&table.id()).cloned().or(why);
             let Some(why) = why else { continue };
             tracing::error!(table = %table.name(), error = why, "the data of a table is damaged");
             match self.is_index(table) {
-                true => self.settle_index(table, &why, &found)?,
+                true => self.settle_index(table, &why, &unsettled)?,
                 false => self.settle_base(table, &why)?,
             }
         }
-        damage.set_settled(&found);
+        damage.set_settled(&unsettled);
         Ok(())
     }
 
-    fn settle_index(&self, table: &Table, why: &str, found: &Unsettled) -> Result<()> {
+    fn settle_index(&self, table: &Table, why: &str, unsettled: &Unsettled) -> Result<()> {
         let is_swept = !is_search_table(table.descriptor())
             && IndexState::of_table(table.descriptor())? == IndexState::Repairing;
         // A sweep reads the entries itself. A read that meets the damage does not wait for it.
-        if is_swept && !found.tables.contains_key(&table.id()) {
+        if is_swept && !unsettled.tables.contains_key(&table.id()) {
             return Ok(());
         }
         if is_off_by_damage(table.descriptor()) {

@@ -250,13 +250,15 @@ impl Store {
     ) -> Result<IndexChange> {
         let old = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
         let new = declared_indexes(altered)?;
-        let is_kept =
+        let is_unchanged =
             |index: &Index| old.contains(index) && rows_stay(index, table.descriptor(), altered);
         let mut dropped = Vec::new();
-        for index in old.iter().filter(|old| !new.iter().any(|new| new == *old && is_kept(new))) {
+        for index in
+            old.iter().filter(|old| !new.iter().any(|new| new == *old && is_unchanged(new)))
+        {
             dropped.push(self.inner.tables.catalog.table(&index.table_name(table.name())?)?);
         }
-        let changed = new.iter().filter(|index| !is_kept(index));
+        let changed = new.iter().filter(|index| !is_unchanged(index));
         let state = IndexState::Building { next_row: Bytes::new() };
         let created = self.new_index_tables(altered, changed, &dropped, &state, table.state())?;
         Ok(IndexChange { dropped, created })
@@ -409,7 +411,7 @@ pub(super) fn altered(table: &Table, descriptor: &TableDescriptor) -> Option<Edi
         EditKind::TableAltered(TableAltered {
             table_id: table.id(),
             descriptor: encode_table(descriptor),
-            begins_behind: 0,
+            starts_after: 0,
         })
     })
 }

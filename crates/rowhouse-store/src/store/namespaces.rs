@@ -16,8 +16,9 @@ impl Store {
     /// # Errors
     /// `NamespaceNotFound`.
     pub fn namespace(&self, name: &str) -> Result<Namespace> {
-        let found = self.inner.engine.manifest.read(|state| state.namespaces.get(name).cloned());
-        found.ok_or_else(|| Error::new(ErrorKind::NamespaceNotFound, name))
+        let namespace =
+            self.inner.engine.manifest.read(|state| state.namespaces.get(name).cloned());
+        namespace.ok_or_else(|| Error::new(ErrorKind::NamespaceNotFound, name))
     }
 
     /// Creates a namespace.

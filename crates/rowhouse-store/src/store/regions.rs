@@ -117,13 +117,17 @@ impl Store {
     }
 }
 
-/// Returns the row at which to split a region for a request at row `asked`, after the table's split
-/// restriction; empty, as in HBase, if the restriction leaves no row.
-fn restricted(table: &TableDescriptor, region: &Region, asked: &Bytes) -> Result<Bytes> {
-    let at = table.split_restriction()?.split_row(asked);
-    if at != asked {
-        let (asked, at) = (region.display_row(asked), region.display_row(&at));
-        tracing::warn!(%asked, %at, "a region is split where the table's restriction lets it");
+/// Returns the row at which to split a region for a request at row `requested`, after the table's
+/// split restriction; empty, as in HBase, if the restriction leaves no row.
+fn restricted(table: &TableDescriptor, region: &Region, requested: &Bytes) -> Result<Bytes> {
+    let at = table.split_restriction()?.split_row(requested);
+    if at != requested {
+        let (requested, at) = (region.display_row(requested), region.display_row(&at));
+        tracing::warn!(
+            asked = %requested,
+            %at,
+            "a region is split where the table's restriction lets it"
+        );
     }
     Ok(at)
 }

@@ -55,14 +55,14 @@ impl Store {
     /// `Unsupported` for a state from a newer version.
     pub fn search_indexes(&self) -> Result<Vec<SearchIndex>> {
         let served = self.inner.tables.catalog.entries();
-        let mut found = Vec::new();
+        let mut indexes = Vec::new();
         let changes = self.inner.engine.rows_queued.load(Ordering::Relaxed);
         for table in served.tables.values() {
             let Ok(Some(schema)) = table.indexes() else { continue };
             for index in schema.indexes().iter().filter(|index| index.search().is_some()) {
                 let name = index.table_name(table.name())?;
                 let entries = served.tables.get(&name).ok_or_else(|| table_not_found(&name))?;
-                found.push(SearchIndex {
+                indexes.push(SearchIndex {
                     table: table.name().clone(),
                     index: index.clone(),
                     entries: Arc::clone(entries),
@@ -72,7 +72,7 @@ impl Store {
                 });
             }
         }
-        Ok(found)
+        Ok(indexes)
     }
 
     /// Returns each full-text index's queue, unless it is empty. An index that cannot be read is

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::Guard;
 use rowhouse_format::hfile::BloomChunk;
 
-use crate::block_cache::{ChunkSlot, KeptChunk};
+use crate::block_cache::{CachedChunk, ChunkSlot};
 
 /// A slot for each chunk in a file, by chunk number.
 #[derive(Default)]
@@ -31,8 +31,8 @@ impl BloomSlots {
         number: usize,
         chunks: usize,
         chunk: &Arc<BloomChunk>,
-    ) -> Arc<KeptChunk> {
-        Arc::new(KeptChunk::new(chunk, Arc::clone(self.place(number, chunks))))
+    ) -> Arc<CachedChunk> {
+        Arc::new(CachedChunk::new(chunk, Arc::clone(self.place(number, chunks))))
     }
 
     fn place(&self, number: usize, chunks: usize) -> &Arc<ChunkSlot> {
@@ -89,42 +89,42 @@ mod tests {
         assert!(table.get(&Get::new(vec![0, 0, 0, 7, 0]).unwrap()).unwrap().is_empty());
     }
 
-    fn found(file: &StoreFile) -> Option<Arc<BloomChunk>> {
+    fn cached(file: &StoreFile) -> Option<Arc<BloomChunk>> {
         file.bloom_places.get(0, 1).clone()
     }
 
     #[test]
     fn a_chunk_is_found_as_long_as_the_cache_keeps_it() {
         let (_store, table, file) = table();
-        assert!(found(&file).is_none());
+        assert!(cached(&file).is_none());
         get_missing_row(&table);
-        assert!(found(&file).is_some());
+        assert!(cached(&file).is_some());
         // Reads other blocks repeatedly until the chunk is evicted. Scans query no bloom.
         for row in (0..200u32).cycle().take(10_000) {
             let range = RowRange::new(row.to_be_bytes().to_vec(), b"".to_vec());
             for _ in 0..3 {
                 table.scan(Scan::new(range.clone()).limit(1)).unwrap().next().unwrap();
             }
-            if found(&file).is_none() {
+            if cached(&file).is_none() {
                 break;
             }
         }
-        assert!(found(&file).is_none());
+        assert!(cached(&file).is_none());
         get_missing_row(&table);
-        assert!(found(&file).is_some());
+        assert!(cached(&file).is_some());
     }
 
     #[test]
     fn a_chunk_that_was_read_anew_is_not_lost_with_the_one_before() {
         let (_store, table, file) = table();
         get_missing_row(&table);
-        let first = found(&file).unwrap();
+        let first = cached(&file).unwrap();
         let second = Arc::new(BloomChunk::clone(&first));
         let places = BloomSlots::default();
         let before = places.keep(1, 2, &first);
         let after = places.keep(1, 2, &second);
         drop(before);
-        assert!(places.get(1, 2).as_ref().is_some_and(|found| Arc::ptr_eq(found, &second)));
+        assert!(places.get(1, 2).as_ref().is_some_and(|chunk| Arc::ptr_eq(chunk, &second)));
         assert!(places.get(0, 2).is_none());
         drop(after);
         assert!(places.get(1, 2).is_none());

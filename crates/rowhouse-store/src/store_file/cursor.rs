@@ -128,12 +128,12 @@ impl FileCursor {
     /// `None` if there is no other row.
     pub(crate) fn middle_row(file: &Arc<StoreFile>, range: &RowRange) -> Result<Option<Bytes>> {
         let Some(first) = Self::first_row_in(file, range)? else { return Ok(None) };
-        let is_behind = |row: &[u8]| row > &first[..] && range.contains(row);
+        let is_later = |row: &[u8]| row > &first[..] && range.contains(row);
         let index = file.opened()?.index();
-        let begun: Vec<&[u8]> = index.rows().filter(|row| is_behind(row)).collect();
-        let is_large = index.level() > 1 && !begun.is_empty();
-        if is_large || begun.len() >= INDEX_ENTRIES_ENOUGH {
-            return Ok(Some(Bytes::copy_from_slice(begun[begun.len() / 2])));
+        let block_rows: Vec<&[u8]> = index.rows().filter(|row| is_later(row)).collect();
+        let is_large = index.level() > 1 && !block_rows.is_empty();
+        if is_large || block_rows.len() >= INDEX_ENTRIES_ENOUGH {
+            return Ok(Some(Bytes::copy_from_slice(block_rows[block_rows.len() / 2])));
         }
         // So few blocks are read quickly.
         let mut rows: Vec<Bytes> = Vec::new();
@@ -148,8 +148,8 @@ impl FileCursor {
             });
             cursor.advance()?;
         }
-        let behind = rows[rows.len() / 2..].iter().find(|row| is_behind(row));
-        Ok(behind.or_else(|| rows.iter().find(|row| is_behind(row))).cloned())
+        let later = rows[rows.len() / 2..].iter().find(|row| is_later(row));
+        Ok(later.or_else(|| rows.iter().find(|row| is_later(row))).cloned())
     }
 
     fn seek_from_root(&mut self, key: &Key<'_>) -> Result<()> {
@@ -166,18 +166,18 @@ impl FileCursor {
     /// Moves to the first cell in the last row before `row`, or in the last row if `row` is `None`;
     /// to the end if there is no such row.
     pub(crate) fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
-        let found = match self.row_before_in_block(row)? {
-            Some(found) => Some(found),
+        let cursor = match self.row_before_in_block(row)? {
+            Some(cursor) => Some(cursor),
             None => self.find_row_before(row)?,
         };
-        match found {
+        match cursor {
             // The row may begin in an earlier block.
-            Some(found) if found.is_first() => {
-                let first = found.cell().map(|cell| cell.key.row.to_vec()).unwrap_or_default();
+            Some(cursor) if cursor.is_first() => {
+                let first = cursor.cell().map(|cell| cell.key.row.to_vec()).unwrap_or_default();
                 self.seek_from_root(&Key::row_start(&first))
             }
-            found => {
-                self.cursor = found;
+            cursor => {
+                self.cursor = cursor;
                 Ok(())
             }
         }
@@ -187,8 +187,8 @@ impl FileCursor {
     fn row_before_in_block(&self, row: Option<&[u8]>) -> Result<Option<Cursor>> {
         match (&self.cursor, row) {
             (Some(cursor), Some(row)) if cursor.key().is_some_and(|key| key.row >= row) => {
-                let found = cursor.block().seek_row_before(Some(row));
-                found.map_err(|error| self.file.named(error))
+                let before = cursor.block().seek_row_before(Some(row));
+                before.map_err(|error| self.file.named(error))
             }
             _ => Ok(None),
         }
@@ -203,9 +203,9 @@ impl FileCursor {
             None => self.walk.last(index),
         };
         while let Some(block) = self.enter(step)? {
-            let found = block.seek_row_before(row).map_err(|error| self.file.named(error))?;
-            if found.is_some() {
-                return Ok(found);
+            let cursor = block.seek_row_before(row).map_err(|error| self.file.named(error))?;
+            if cursor.is_some() {
+                return Ok(cursor);
             }
             step = self.walk.back();
         }

@@ -65,8 +65,8 @@ impl FileCursor {
     /// Returns where the known run ends that contains the current cell, if there is one.
     pub(crate) fn run_end(&self) -> Result<Option<OwnedKey>> {
         let Some(here) = self.key() else { return Ok(None) };
-        let told = target_in(self.file.marker_runs()?, &here);
-        Ok(told.or_else(|| self.file.marker_runs.target(&here)))
+        let recorded = target_in(self.file.marker_runs()?, &here);
+        Ok(recorded.or_else(|| self.file.marker_runs.target(&here)))
     }
 
     /// Seeks to the end of a known run, or to the column of `bound`.
@@ -193,7 +193,7 @@ mod tests {
         column(&cursor)
     }
 
-    fn found(file: &StoreFile) -> usize {
+    fn noted_runs(file: &StoreFile) -> usize {
         file.marker_runs.0.read().len()
     }
 
@@ -209,16 +209,16 @@ mod tests {
         for from in [0, 100, MARKERS - 2] {
             assert_eq!(passed(&file, from, None), LAST);
         }
-        assert_eq!(found(&file), 0);
+        assert_eq!(noted_runs(&file), 0);
     }
 
     #[test]
     fn a_long_run_is_remembered_and_passed_from_anywhere_in_it() {
         let (_store, file) = silent();
-        let told = file.opened().unwrap().marker_runs();
-        assert!(told.iter().all(|run| run.first().row() != b"row"));
-        assert_eq!((passed(&file, 100, None), found(&file)), (LAST.to_owned(), 1));
-        let run = |from| (passed(&file, from, None), found(&file));
+        let recorded = file.opened().unwrap().marker_runs();
+        assert!(recorded.iter().all(|run| run.first().row() != b"row"));
+        assert_eq!((passed(&file, 100, None), noted_runs(&file)), (LAST.to_owned(), 1));
+        let run = |from| (passed(&file, from, None), noted_runs(&file));
         assert_eq!(run(300), (LAST.to_owned(), 1));
         // A longer run replaces it.
         assert_eq!(run(20), (LAST.to_owned(), 1));

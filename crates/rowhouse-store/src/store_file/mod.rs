@@ -147,8 +147,8 @@ impl StoreFile {
             cells: meta.cells,
             surplus: meta
                 .markers
-                .zip(meta.behind)
-                .map(|(markers, behind)| Surplus { markers, behind }),
+                .zip(meta.older_versions)
+                .map(|(markers, older_versions)| Surplus { markers, older_versions }),
             major: meta.major,
         }
     }
@@ -228,18 +228,19 @@ impl StoreFile {
         }
         let opened = self.opened()?;
         let Some(bloom) = opened.bloom() else { return Ok(true) };
-        let asks = |qualifier: &[u8]| self.may_hold_key(opened, bloom, &bloom.key(row, qualifier));
+        let may_hold =
+            |qualifier: &[u8]| self.may_hold_key(opened, bloom, &bloom.key(row, qualifier));
         match bloom.kind() {
-            BloomKind::Row | BloomKind::RowPrefix(_) => asks(b""),
+            BloomKind::Row | BloomKind::RowPrefix(_) => may_hold(b""),
             BloomKind::RowCol => {
                 let Some(qualifiers) = qualifiers() else { return Ok(true) };
                 // Delete markers over the family matter to every column. They have no qualifier, so
                 // the bloom has them as the column with an empty name.
-                if asks(b"")? {
+                if may_hold(b"")? {
                     return Ok(true);
                 }
                 for qualifier in qualifiers.named() {
-                    if asks(qualifier)? {
+                    if may_hold(qualifier)? {
                         return Ok(true);
                     }
                 }
@@ -490,8 +491,8 @@ impl StoreFile {
         })?;
         let chunk = opened.bloom_chunk(&handle, bytes).map_err(|error| self.with_name(error))?;
         let chunk = Arc::new(chunk);
-        let kept = self.bloom_places.keep(number, bloom.chunks().len(), &chunk);
-        self.files.blocks.insert((self.meta.file_id, handle.offset), CachedBlock::Bloom(kept));
+        let cached = self.bloom_places.keep(number, bloom.chunks().len(), &chunk);
+        self.files.blocks.insert((self.meta.file_id, handle.offset), CachedBlock::Bloom(cached));
         Ok(chunk)
     }
 

@@ -17,9 +17,9 @@ impl SnapshotFiles {
         name: &str,
         files: impl IntoIterator<Item = &'a Arc<StoreFile>>,
     ) {
-        let kept = self.0.entry(name.to_owned()).or_default();
+        let held = self.0.entry(name.to_owned()).or_default();
         for file in files {
-            kept.entry(file.id()).or_insert_with(|| file.keep());
+            held.entry(file.id()).or_insert_with(|| file.keep());
         }
     }
 

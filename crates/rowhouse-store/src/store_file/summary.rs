@@ -27,5 +27,5 @@ pub(crate) struct Surplus {
     /// Delete markers.
     pub(crate) markers: u64,
     /// Puts and markers after another cell in the same column.
-    pub(crate) behind: u64,
+    pub(crate) older_versions: u64,
 }

@@ -187,15 +187,15 @@ impl SegmentReader {
     }
 
     /// Searches every position after `offset` where a record of this segment could begin.
-    pub(super) fn behind(&mut self, offset: u64) -> Result<RecordsAfter> {
-        let mut behind = RecordsAfter { anything: false, synced: 0, sequence_min: u64::MAX };
+    pub(super) fn records_after(&mut self, offset: u64) -> Result<RecordsAfter> {
+        let mut after = RecordsAfter { anything: false, synced: 0, sequence_min: u64::MAX };
         self.each_header(offset, |_, header| {
-            behind.anything = true;
-            behind.synced = behind.synced.max(header.synced);
-            behind.sequence_min = behind.sequence_min.min(header.sequence);
+            after.anything = true;
+            after.synced = after.synced.max(header.synced);
+            after.sequence_min = after.sequence_min.min(header.sequence);
             ControlFlow::Continue(())
         })?;
-        Ok(behind)
+        Ok(after)
     }
 
     /// Returns the offset of the next record after `offset`, if there is one.

@@ -23,7 +23,7 @@ const KIND_EDITED: u8 = 3;
 pub(super) const NO_SEQUENCE: u64 = u64::MAX;
 
 /// The largest buffer that a thread keeps for the next record, in bytes.
-const BUFFER_KEPT_MAX: usize = 1 << 20;
+const BUFFER_RETAINED_MAX: usize = 1 << 20;
 
 thread_local! {
     /// The buffer of the record that this thread wrote last.
@@ -138,7 +138,7 @@ pub(crate) struct SealedRecord {
 
 impl Drop for SealedRecord {
     fn drop(&mut self) {
-        if self.bytes.capacity() <= BUFFER_KEPT_MAX {
+        if self.bytes.capacity() <= BUFFER_RETAINED_MAX {
             BUFFER.set(std::mem::take(&mut self.bytes));
         }
     }

@@ -272,7 +272,7 @@ impl Segment {
         let mut reader = SegmentReader::open(disk, number)?;
         let begin = reader.begin()?;
         // The write of its first record may have been interrupted.
-        let is_empty = begin.is_none() && !reader.behind(HEADER_LEN as u64)?.anything;
+        let is_empty = begin.is_none() && !reader.records_after(HEADER_LEN as u64)?.anything;
         Ok(Self { reader, begin, is_empty })
     }
 
@@ -369,8 +369,8 @@ impl LogScan {
             self.keep(segment, end.offset);
             return Ok(true);
         }
-        let behind = segment.reader.behind(end.offset)?;
-        if later.is_empty() && !behind.anything {
+        let after = segment.reader.records_after(end.offset)?;
+        if later.is_empty() && !after.anything {
             // The log ends here: either at an end mark or inside a record that was never
             // acknowledged.
             if end.wrong.is_some() {
@@ -388,12 +388,12 @@ impl LogScan {
         // the next one states this one's length.
         let is_whole_known =
             next.is_some() && known.reached.is_some_and(|end| end.segment > header.number);
-        let mut synced = end.synced.max(behind.synced) > end.offset
-            || behind.sequence_min <= known.synced_sequence
+        let mut synced = end.synced.max(after.synced) > end.offset
+            || after.sequence_min <= known.synced_sequence
             || known.is_synced_after(header.number)
             || is_whole_known;
         for segment in &mut *later {
-            let there = segment.reader.behind(HEADER_LEN as u64 - 1)?;
+            let there = segment.reader.records_after(HEADER_LEN as u64 - 1)?;
             synced |=
                 there.synced > HEADER_LEN as u64 || there.sequence_min <= known.synced_sequence;
         }

@@ -126,12 +126,12 @@ impl Left {
                 Err(error) => (error, true),
             };
             // The offset of the next record is unknown: try every position.
-            let found = reader.next_record(offset).and_then(|next| {
+            let search = reader.next_record(offset).and_then(|next| {
                 let next = next.filter(|&next| next < len_max);
                 let is_known = next.is_some() || offset < len_min;
-                Ok((next, is_known || reader.behind(offset)?.anything))
+                Ok((next, is_known || reader.records_after(offset)?.anything))
             });
-            match found {
+            match search {
                 Ok((next, is_known)) => {
                     lost.extend((is_certain || is_known).then_some(wrong));
                     let Some(next) = next else { return Ok(()) };

@@ -105,19 +105,19 @@ impl Segments {
             next_number: AtomicU64::new(next_number),
             spares: Mutex::new(spares),
         };
-        let mut kept = Vec::new();
+        let mut retained = Vec::new();
         for number in std::mem::take(&mut *segments.spares.lock()) {
             let path = segment::spare_path(number);
             let len = segments.disk.open(&path).and_then(|file| file.len());
             let len =
                 len.map_err(|source| Error::io(format_args!("cannot open {path}"), source))?;
-            if kept.len() < SPARES_MAX && segments.is_worth_keeping(len) {
-                kept.push(number);
+            if retained.len() < SPARES_MAX && segments.is_worth_keeping(len) {
+                retained.push(number);
             } else {
                 segments.remove(&path)?;
             }
         }
-        *segments.spares.lock() = kept;
+        *segments.spares.lock() = retained;
         Ok(segments)
     }
 

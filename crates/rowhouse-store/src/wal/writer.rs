@@ -279,7 +279,7 @@ impl Wal {
 
     /// Returns true if this is the first append since [`Wal::sync_in_background`]. If so, the
     /// background has to call that function eventually.
-    pub(crate) fn wants_sync(&self) -> bool {
+    pub(crate) fn needs_sync(&self) -> bool {
         !self.dirty.load(Ordering::Relaxed) && !self.dirty.swap(true, Ordering::AcqRel)
     }
 
@@ -585,8 +585,8 @@ fn begin(
     let mut record = SealedRecord::begin(previous, previous_len, Some(age));
     let offset = HEADER_LEN as u64;
     let bytes = record.finish(segment.epoch, offset, first_sequence, 0);
-    let begun = segment.file.write_all_at(bytes, offset);
-    begun.map_err(|source| append_failed(&segment::path(segment.number), source))?;
+    let written = segment.file.write_all_at(bytes, offset);
+    written.map_err(|source| append_failed(&segment::path(segment.number), source))?;
     Ok(offset + (bytes.len() - RECORD_HEADER_LEN) as u64)
 }
 

@@ -106,7 +106,7 @@ const AHEAD_MAX: Duration = Duration::from_millis(100);
 fn ahead(family: &FamilyStore) -> Option<Duration> {
     let rate = fill_rate(family.read_amplification(), family.policy().files_blocking)?;
     let memstore = family.active();
-    let due = memstore.begun() + Duration::from_secs_f64(memstore.bytes() as f64 / rate);
+    let due = memstore.started() + Duration::from_secs_f64(memstore.bytes() as f64 / rate);
     let ahead = due.saturating_duration_since(Instant::now());
     (ahead >= AHEAD_MIN).then(|| ahead.min(AHEAD_MAX))
 }

@@ -205,11 +205,11 @@ impl<'a> Batch<'a> {
                 markers.push(cell.clone());
                 continue;
             };
-            let found = match &mut column.found {
-                Some(found) => found,
-                None => column.found.insert(self.newest(region, cell, column.requested)?),
+            let timestamps = match &mut column.timestamps {
+                Some(timestamps) => timestamps,
+                None => column.timestamps.insert(self.newest(region, cell, column.requested)?),
             };
-            markers.push(cell.with_timestamp(found.next().unwrap_or(self.now)));
+            markers.push(cell.with_timestamp(timestamps.next().unwrap_or(self.now)));
         }
         Ok(markers)
     }
@@ -360,7 +360,7 @@ pub(super) fn reads_its_row(mutation: &Mutation) -> bool {
 struct NewestVersions {
     /// How many versions are requested.
     requested: u32,
-    found: Option<IntoIter<Timestamp>>,
+    timestamps: Option<IntoIter<Timestamp>>,
 }
 
 /// Refuses a cell larger than the table allows, with HBase's message.

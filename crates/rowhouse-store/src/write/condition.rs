@@ -28,27 +28,29 @@ pub(super) fn check(region: &Region, condition: &Condition, row: &[u8]) -> Resul
 /// Evaluates a condition. The caller holds the row lock.
 pub(super) fn judge(region: &Region, condition: &Condition, row: &Bytes) -> Result<Holds> {
     let mut get = Get::new(row.clone())?;
-    let (found, holds) = match condition {
+    let (result, holds) = match condition {
         Condition::NoRow => {
             get.existence_only = true;
-            let found = region.read_row(&get, RowVersion::Current)?;
-            let holds = found.is_empty();
-            (found, holds)
+            let result = region.read_row(&get, RowVersion::Current)?;
+            let holds = result.is_empty();
+            (result, holds)
         }
         Condition::Column(column) => {
             let get = get.column(column.family.clone(), column.qualifier.clone());
-            let found = region.read_row(&get.time_range(column.time_range), RowVersion::Current)?;
-            let value = found.cells().next().map(KeyValue::value);
+            let result =
+                region.read_row(&get.time_range(column.time_range), RowVersion::Current)?;
+            let value = result.cells().next().map(KeyValue::value);
             let holds = column_condition_holds(column, value)?;
-            (found, holds)
+            (result, holds)
         }
-        Condition::Filter(wanted) => {
-            get.filter = Some(wanted.filter.clone());
-            let found = region.read_row(&get.time_range(wanted.time_range), RowVersion::Current)?;
-            let holds = !found.is_empty();
-            (found, holds)
+        Condition::Filter(filter) => {
+            get.filter = Some(filter.filter.clone());
+            let result =
+                region.read_row(&get.time_range(filter.time_range), RowVersion::Current)?;
+            let holds = !result.is_empty();
+            (result, holds)
         }
     };
-    let seen = found.cells().next().map_or(Timestamp::MIN, KeyValue::timestamp);
+    let seen = result.cells().next().map_or(Timestamp::MIN, KeyValue::timestamp);
     Ok(if holds { Holds::Yes(seen) } else { Holds::No })
 }

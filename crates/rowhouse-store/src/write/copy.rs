@@ -16,7 +16,7 @@ use rowhouse_model::{
 
 use super::apply::{admit_unlocked, lock};
 use super::commit::{self, Committed};
-use super::index::{self, Keeper};
+use super::index::{self, IndexUpdater};
 use super::index_fill::{Differences, commit_entries, stored_at};
 use super::observe::{LockId, RowToLock, admit_entries, hold_steady, out_of_service};
 use super::record::Attempted;
@@ -24,7 +24,7 @@ use super::record_builder::RecordBuilder;
 use crate::damage::is_damage;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::indexed::{IndexedTable, IndexedTables, KeptIndex};
+use crate::indexed::{IndexedTable, IndexedTables, MaintainedIndex};
 use crate::read::{RowVersion, own_ttl, stored_cells};
 use crate::region::Region;
 use crate::space::Need;
@@ -35,26 +35,26 @@ use crate::wait_mode::WaitMode;
 /// # Errors
 /// `InvalidRequest` for a row whose key a copy cannot hold.
 pub(super) fn add(
-    copies: &[KeptIndex],
+    copies: &[MaintainedIndex],
     record: &RecordBuilder<'_>,
     region: &Region,
-    keeper: &mut Keeper<'_, '_>,
+    updater: &mut IndexUpdater<'_, '_>,
 ) -> Result<()> {
     if copies.is_empty() {
         return Ok(());
     }
     for (row, cells) in record.cells_by_row(region.id(), |_| true) {
-        for kept in copies {
-            let Some(key) = kept.index.copy_key(row)? else {
+        for maintained in copies {
+            let Some(key) = maintained.index.copy_key(row)? else {
                 // A record for a region that was replaced is not committed.
                 let has_put = || cells.iter().any(|(_, cell)| cell.kind() == CellKind::Put);
                 if region.is_serving() && has_put() {
-                    kept.table.misfits_written.fetch_add(1, Ordering::AcqRel);
+                    maintained.table.misfits_written.fetch_add(1, Ordering::AcqRel);
                 }
                 continue;
             };
             for (_, cell) in &cells {
-                keeper.push(kept, under_key(cell, &key)?);
+                updater.push(maintained, under_key(cell, &key)?);
             }
         }
     }
@@ -130,17 +130,17 @@ pub(super) fn regions_to_level(
     record: &RecordBuilder<'_>,
     regions: &[&Region],
 ) -> Result<Vec<Arc<Region>>> {
-    let mut found: Vec<Arc<Region>> = Vec::new();
+    let mut targets: Vec<Arc<Region>> = Vec::new();
     for Level { table, row, .. } in levels(indexed, record, regions)? {
-        for kept in table.copies.iter().filter(|kept| !kept.is_off()) {
-            let Some(key) = kept.index.copy_key(&row)? else { continue };
-            let region = kept.table.region_of(&key);
-            if !found.iter().any(|known| Arc::ptr_eq(known, region)) {
-                found.push(Arc::clone(region));
+        for maintained in table.copies.iter().filter(|maintained| !maintained.is_off()) {
+            let Some(key) = maintained.index.copy_key(&row)? else { continue };
+            let region = maintained.table.region_of(&key);
+            if !targets.iter().any(|known| Arc::ptr_eq(known, region)) {
+                targets.push(Arc::clone(region));
             }
         }
     }
-    Ok(found)
+    Ok(targets)
 }
 
 /// Makes the rows in which a record deletes single versions have the same versions as their copies:
@@ -161,15 +161,15 @@ pub(super) fn level(
     for Level { region, table, row, columns } in levels(indexed, record, regions)? {
         let mut places: Vec<(&Region, Bytes)> = vec![(region, row.clone())];
         let mut copies = Vec::new();
-        for kept in table.copies.iter().filter(|kept| !kept.is_off()) {
-            let Some(key) = kept.index.copy_key(&row)? else { continue };
-            let copy = kept.table.region_of(&key);
+        for maintained in table.copies.iter().filter(|maintained| !maintained.is_off()) {
+            let Some(key) = maintained.index.copy_key(&row)? else { continue };
+            let copy = maintained.table.region_of(&key);
             if !copy.is_serving() || !held.iter().any(|held| Arc::ptr_eq(held, copy)) {
                 let (region, lock) = (Arc::clone(copy), LockId::Region(copy.id()));
                 return Ok(vec![RowToLock { region, lock, row: key }]);
             }
             places.push((copy, key));
-            copies.push(kept);
+            copies.push(maintained);
         }
         for (family, qualifiers) in columns.families() {
             let missing = match missing(&places, family, qualifiers) {
@@ -291,11 +291,15 @@ impl<'r> Rounds<'r> {
 ///
 /// # Errors
 /// `InvalidRequest` for a row whose key the copy cannot hold; errors from reads and the log.
-pub(super) fn fill(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Result<()> {
+pub(super) fn fill(
+    region: &Arc<Region>,
+    maintained: &MaintainedIndex,
+    rows: &[Bytes],
+) -> Result<()> {
     let engine: &Engine = region.engine();
     let mut more: Vec<RowToLock> = Vec::new();
     'again: for attempt in 0.. {
-        admit_entries(kept, Need::Room)?;
+        admit_entries(maintained, Need::Room)?;
         admit_unlocked(&more, std::iter::once(&**region))?;
         let ids = rows.iter().map(|row| (region.id(), &row[..]));
         let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();
@@ -303,7 +307,7 @@ pub(super) fn fill(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Re
         let _steady = hold_steady(&[region]);
         let mut rounds: Vec<Vec<Cell>> = Vec::new();
         for row in rows {
-            let Some(key) = kept.index.copy_key(row)? else { continue };
+            let Some(key) = maintained.index.copy_key(row)? else { continue };
             for family in region.families() {
                 let cells = stored_cells(&engine.read_context(), family, row, &Qualifiers::all())?;
                 for (nth, cell) in in_rounds(family, cells) {
@@ -316,9 +320,9 @@ pub(super) fn fill(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Re
         }
         let mut committed = Committed::nothing();
         for round in rounds {
-            let mut keeper = Keeper::new(&mut locked, engine.timestamps.issue());
-            round.into_iter().for_each(|cell| keeper.push(kept, cell));
-            match commit_entries(region, keeper)? {
+            let mut updater = IndexUpdater::new(&mut locked, engine.timestamps.issue());
+            round.into_iter().for_each(|cell| updater.push(maintained, cell));
+            match commit_entries(region, updater)? {
                 Attempted::Done(round) => committed.include(round?),
                 Attempted::Again(rows) => {
                     more.extend(rows);
@@ -356,30 +360,30 @@ fn in_rounds(family: &FamilyStore, cells: Vec<(u64, Cell)>) -> Vec<(usize, Cell)
 /// are locked. The copies were found without a lock, so each without a row is read again.
 pub(super) fn compare(
     region: &Region,
-    kept: &KeptIndex,
+    maintained: &MaintainedIndex,
     rows: &[Bytes],
     copies: &BTreeMap<Bytes, Vec<Bytes>>,
 ) -> Result<Differences> {
-    let mut found = Differences::default();
+    let mut differences = Differences::default();
     for row in rows {
-        let Some(key) = kept.index.copy_key(row)? else { continue };
+        let Some(key) = maintained.index.copy_key(row)? else { continue };
         let now = region.engine().timestamps.now_millis();
         let get = Get::new(row.clone())?.versions(u32::MAX);
         let shown = region.read_row_at_time(&get, RowVersion::Current, now)?.row;
         if let Some(copies) = copies.get(row) {
             for key in copies.iter().filter(|_| shown.is_empty()) {
-                let copied = stored_at(kept, &Get::new(key.clone())?, now)?;
-                found.stale += u64::from(!copied.is_empty());
+                let copied = stored_at(maintained, &Get::new(key.clone())?, now)?;
+                differences.stale += u64::from(!copied.is_empty());
             }
             continue;
         }
-        let copied = stored_at(kept, &Get::new(key)?.versions(u32::MAX), now)?;
+        let copied = stored_at(maintained, &Get::new(key)?.versions(u32::MAX), now)?;
         let same = shown.len() == copied.len()
             && shown.cells().zip(copied.cells()).all(|(one, other)| {
                 (one.family(), one.qualifier(), one.timestamp(), one.value())
                     == (other.family(), other.qualifier(), other.timestamp(), other.value())
             });
-        found.missing += u64::from(!same);
+        differences.missing += u64::from(!same);
     }
-    Ok(found)
+    Ok(differences)
 }

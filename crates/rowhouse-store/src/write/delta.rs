@@ -168,54 +168,54 @@ mod tests {
 
     #[test]
     fn values_grow_column_by_column_and_in_the_order_of_columns() {
-        let asked = append().add("f", "c", "3").unwrap().add("f", "a", "1").unwrap();
+        let request = append().add("f", "c", "3").unwrap().add("f", "a", "1").unwrap();
         let current = vec![cell("a", 5, b"x", b""), cell("b", 5, b"y", b"")];
-        assert_eq!(appended(&asked, current), "a@100=x1 c@100=3");
+        assert_eq!(appended(&request, current), "a@100=x1 c@100=3");
     }
 
     #[test]
     fn a_grown_cell_stands_above_the_one_it_replaces() {
-        let asked = append().add("f", "a", "1").unwrap();
-        assert_eq!(appended(&asked, vec![cell("a", 200, b"x", b"")]), "a@201=x1");
+        let request = append().add("f", "a", "1").unwrap();
+        assert_eq!(appended(&request, vec![cell("a", 200, b"x", b"")]), "a@201=x1");
     }
 
     #[test]
     fn a_timestamp_counts_only_where_there_is_no_cell_yet() {
-        let asked = append().add_cell(cell("a", 7, b"1", b"")).unwrap();
-        assert_eq!(appended(&asked, Vec::new()), "a@7=1");
-        assert_eq!(appended(&asked, vec![cell("a", 5, b"x", b"")]), "a@100=x1");
+        let request = append().add_cell(cell("a", 7, b"1", b"")).unwrap();
+        assert_eq!(appended(&request, Vec::new()), "a@7=1");
+        assert_eq!(appended(&request, vec![cell("a", 5, b"x", b"")]), "a@100=x1");
     }
 
     #[test]
     fn cells_of_one_column_start_from_the_same_value() {
         let latest = i64::MAX;
-        let asked = append().add_cell(cell("a", latest, b"1", b"")).unwrap();
-        let asked = asked.add_cell(cell("a", latest, b"2", b"")).unwrap();
-        let asked = asked.add_cell(cell("b", latest, b"3", b"")).unwrap();
+        let request = append().add_cell(cell("a", latest, b"1", b"")).unwrap();
+        let request = request.add_cell(cell("a", latest, b"2", b"")).unwrap();
+        let request = request.add_cell(cell("b", latest, b"3", b"")).unwrap();
         let current = vec![cell("a", 5, b"x", b""), cell("b", 5, b"y", b"")];
-        assert_eq!(appended(&asked, current), "a@100=x1 a@100=x2 b@100=y3");
+        assert_eq!(appended(&request, current), "a@100=x1 a@100=x2 b@100=y3");
     }
 
     #[test]
     fn tags_are_carried_on_and_a_time_to_live_is_replaced() {
         let (note, old) = (b"\0\x02\x40n", tags_with_ttl(b"", 5));
-        let mut asked = append().add_cell(cell("a", i64::MAX, b"1", note)).unwrap();
+        let mut request = append().add_cell(cell("a", i64::MAX, b"1", note)).unwrap();
         let current = Row::new(vec![cell("a", 5, b"x", &old)]);
         let grown =
-            Delta::from(&asked).read_modify_write(&current, at(100), CELL_BYTES_MAX).unwrap();
+            Delta::from(&request).read_modify_write(&current, at(100), CELL_BYTES_MAX).unwrap();
         assert_eq!(grown[0].tags(), [&note[..], &old].concat());
-        asked.ttl_millis = Some(7);
+        request.ttl_millis = Some(7);
         let grown =
-            Delta::from(&asked).read_modify_write(&current, at(100), CELL_BYTES_MAX).unwrap();
+            Delta::from(&request).read_modify_write(&current, at(100), CELL_BYTES_MAX).unwrap();
         assert_eq!(grown[0].tags(), tags_with_ttl(note, 7));
     }
 
     #[test]
     fn a_value_does_not_grow_beyond_what_hbase_takes() {
-        let asked = append().add("f", "a", "1").unwrap();
+        let request = append().add("f", "a", "1").unwrap();
         let grow = |len: usize| {
             let current = Row::new(vec![cell("a", 5, &vec![b'x'; len], b"")]);
-            Delta::from(&asked)
+            Delta::from(&request)
                 .read_modify_write(&current, at(100), CELL_BYTES_MAX)
                 .map(|cells| cells[0].as_bytes().len())
         };
@@ -227,10 +227,10 @@ mod tests {
 
     #[test]
     fn sums_wrap_and_what_is_no_number_is_refused() {
-        let asked = Increment::new("r").unwrap().add("f", "n", 1).unwrap();
+        let request = Increment::new("r").unwrap().add("f", "n", 1).unwrap();
         let read_modify_write = |value: &[u8]| {
             let current = Row::new(vec![cell("n", 5, value, b"")]);
-            Delta::from(&asked)
+            Delta::from(&request)
                 .read_modify_write(&current, at(100), CELL_BYTES_MAX)
                 .map(|cells| cells[0].value().to_vec())
         };

@@ -21,7 +21,7 @@ use super::{copy, queue};
 use crate::commits::{LockedRow, RowsGuard};
 use crate::damage::is_damage;
 use crate::engine::Engine;
-use crate::indexed::{IndexedTables, KeptIndex, not_an_entry};
+use crate::indexed::{IndexedTables, MaintainedIndex, not_an_entry};
 use crate::read::RowVersion;
 use crate::region::Region;
 
@@ -45,30 +45,30 @@ pub(super) fn changes(
     rows: &mut RowsGuard<'_>,
     now: Timestamp,
 ) -> Result<EntryChanges> {
-    let mut keeper = Keeper::new(rows, now);
+    let mut updater = IndexUpdater::new(rows, now);
     let pending = OnceCell::new();
     let is_of_record = |id, _: &[u8]| regions.iter().any(|region| region.id() == id);
     let pending_cells = || pending.get_or_init(|| record.pending(is_of_record)).as_ref();
     let mut seen = BTreeSet::new();
     for &region in regions.iter().filter(|region| seen.insert(region.id())) {
         let Some(table) = indexed.get(&region.info().table)? else { continue };
-        copy::add(&table.copies, record, region, &mut keeper)?;
-        let queued = queue::add(&table.searches, record, region, &mut keeper)?;
+        copy::add(&table.copies, record, region, &mut updater)?;
+        let queued = queue::add(&table.searches, record, region, &mut updater)?;
         let decides =
             |family: &[u8]| !table.indexes.is_empty() && table.columns.selects_family(family);
         for (row, cells) in &record.cells_by_row(region.id(), decides) {
             let Some(reads) = Reads::of_change(table, row, cells)? else { continue };
             let (old, new) =
                 RowChange { region, row, cells }.entries(table, &reads, &pending_cells)?;
-            keeper.change(region, row, &reads.indexes, old, new)?;
+            updater.change(region, row, &reads.indexes, old, new)?;
         }
-        keeper.note_queued(&queued);
+        updater.note_queued(&queued);
     }
-    keeper.finish()
+    updater.finish()
 }
 
 /// Collects entry changes.
-pub(super) struct Keeper<'k, 'l> {
+pub(super) struct IndexUpdater<'k, 'l> {
     pub(super) rows: &'k mut RowsGuard<'l>,
     now: Timestamp,
     cells: Vec<(Arc<Region>, Cell)>,
@@ -83,11 +83,11 @@ pub(super) struct Keeper<'k, 'l> {
 
 /// An entry of a unique index, whose value no other row's entry may equal.
 struct UniqueEntry {
-    kept: KeptIndex,
+    maintained: MaintainedIndex,
     row: Bytes,
 }
 
-impl<'k, 'l> Keeper<'k, 'l> {
+impl<'k, 'l> IndexUpdater<'k, 'l> {
     pub(super) fn new(rows: &'k mut RowsGuard<'l>, now: Timestamp) -> Self {
         Self {
             rows,
@@ -100,7 +100,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         }
     }
 
-    /// As [`Keeper::new`], for an index build.
+    /// As [`IndexUpdater::new`], for an index build.
     pub(super) fn of_build(rows: &'k mut RowsGuard<'l>, now: Timestamp) -> Self {
         Self { is_build: true, ..Self::new(rows, now) }
     }
@@ -110,7 +110,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         &mut self,
         region: &Region,
         row: &[u8],
-        indexes: &[&KeptIndex],
+        indexes: &[&MaintainedIndex],
         old: Vec<Vec<TimedEntry>>,
         new: Vec<Vec<TimedEntry>>,
     ) -> Result<()> {
@@ -127,22 +127,22 @@ impl<'k, 'l> Keeper<'k, 'l> {
         if old.iter().zip(&new).any(|(old, new)| differing(old, new).any(expires)) {
             added_at = added_at.max(removed_at.saturating_add(1));
         }
-        for ((kept, old), new) in indexes.iter().zip(old).zip(new) {
+        for ((maintained, old), new) in indexes.iter().zip(old).zip(new) {
             for entry in old.iter().filter(|old| find(&new, &old.key).is_none()) {
-                self.remove(kept, &entry.key, removed_at)?;
+                self.remove(maintained, &entry.key, removed_at)?;
                 self.rows.note_delete_of(place, removed_at);
             }
             for entry in differing(&old, &new) {
                 let had = find(&old, &entry.key);
                 if had.is_none() {
-                    self.claim(engine, kept, row, entry)?;
+                    self.claim(engine, maintained, row, entry)?;
                 }
                 if entry.last < i64::MAX {
                     // Older versions must not reappear once this one expires, not even stale ones.
-                    self.push(kept, removal(&entry.key, removed_at)?);
+                    self.push(maintained, removal(&entry.key, removed_at)?);
                     self.rows.note_delete_of(place, removed_at);
                 }
-                self.add(kept, had, entry, added_at)?;
+                self.add(maintained, had, entry, added_at)?;
                 engine.timestamps.note_ahead(added_at);
                 self.rows.note_put_of(place, added_at);
                 if had.is_some_and(|had| had.loses_covered(entry)) {
@@ -158,32 +158,32 @@ impl<'k, 'l> Keeper<'k, 'l> {
         &mut self,
         region: &Region,
         row: &[u8],
-        kept: &KeptIndex,
+        maintained: &MaintainedIndex,
         keys: &[Bytes],
     ) -> Result<u64> {
         let engine = region.engine();
         let now = engine.timestamps.now_millis();
-        let had = entries_at(region, row, kept, RowVersion::Current, now, TooLong::ABSENT)?;
+        let had = entries_at(region, row, maintained, RowVersion::Current, now, TooLong::ABSENT)?;
         let place = engine.row_locks.place(region.id(), row).of_entries();
         let removed_at = engine.timestamps.issue_delete(self.rows.after_of(place)).max(self.now);
         let mut removed = 0;
         for key in keys.iter().filter(|key| find(&had, key).is_none()) {
-            self.remove(kept, key, removed_at)?;
+            self.remove(maintained, key, removed_at)?;
             self.rows.note_delete_of(place, removed_at);
             removed += 1;
         }
         Ok(removed)
     }
 
-    fn remove(&mut self, kept: &KeptIndex, key: &Bytes, at: Timestamp) -> Result<()> {
-        self.push(kept, removal(key, at)?);
-        self.removed.insert((kept.table.id(), key.clone()));
+    fn remove(&mut self, maintained: &MaintainedIndex, key: &Bytes, at: Timestamp) -> Result<()> {
+        self.push(maintained, removal(key, at)?);
+        self.removed.insert((maintained.table.id(), key.clone()));
         Ok(())
     }
 
     fn add(
         &mut self,
-        kept: &KeptIndex,
+        maintained: &MaintainedIndex,
         had: Option<&TimedEntry>,
         entry: &TimedEntry,
         at: Timestamp,
@@ -210,14 +210,14 @@ impl<'k, 'l> Keeper<'k, 'l> {
             };
             Cell::from_parts(key, value, if kind == CellKind::Put { &tags } else { &[] })
         };
-        self.push(kept, cell(b"", CellKind::Put, &header.encode())?);
-        let covered = kept.index.covers().iter().zip(&entry.covered).enumerate();
+        self.push(maintained, cell(b"", CellKind::Put, &header.encode())?);
+        let covered = maintained.index.covers().iter().zip(&entry.covered).enumerate();
         for (nth, (name, covered)) in covered {
             let name = name.as_bytes();
             match covered {
-                Some(covered) => self.push(kept, cell(name, CellKind::Put, &covered.value)?),
+                Some(covered) => self.push(maintained, cell(name, CellKind::Put, &covered.value)?),
                 None if had.is_some_and(|had| had.covered[nth].is_some()) => {
-                    self.push(kept, cell(name, CellKind::DeleteColumn, b"")?);
+                    self.push(maintained, cell(name, CellKind::DeleteColumn, b"")?);
                 }
                 None => {}
             }
@@ -229,38 +229,41 @@ impl<'k, 'l> Keeper<'k, 'l> {
     fn claim(
         &mut self,
         engine: &Engine,
-        kept: &KeptIndex,
+        maintained: &MaintainedIndex,
         row: &[u8],
         entry: &TimedEntry,
     ) -> Result<()> {
-        let Some(value) = kept.index.unique_prefix(&entry.key).filter(|_| kept.index.is_unique())
+        let Some(value) =
+            maintained.index.unique_prefix(&entry.key).filter(|_| maintained.index.is_unique())
         else {
             return Ok(());
         };
         if !self.is_build {
-            kept.check_takes_values()?;
+            maintained.check_takes_values()?;
         }
         let value = Bytes::copy_from_slice(value);
-        let lock = LockId::UniqueValue(kept.table.id());
+        let lock = LockId::UniqueValue(maintained.table.id());
         let place: LockedRow = engine.row_locks.place(lock.number(), &value);
         if !self.rows.holds(place) {
-            let region = Arc::clone(kept.table.region_of(&value));
+            let region = Arc::clone(maintained.table.region_of(&value));
             self.to_lock.push(RowToLock { region, lock, row: value.clone() });
         }
         let row = Bytes::copy_from_slice(row);
-        let claimed = UniqueEntry { kept: kept.clone(), row: row.clone() };
-        match self.unique.insert((kept.table.id(), value.clone()), claimed) {
-            Some(other) if other.row != row => Err(kept.index.taken(&value, &other.row, &row)),
+        let claimed = UniqueEntry { maintained: maintained.clone(), row: row.clone() };
+        match self.unique.insert((maintained.table.id(), value.clone()), claimed) {
+            Some(other) if other.row != row => {
+                Err(maintained.index.taken(&value, &other.row, &row))
+            }
             _ => Ok(()),
         }
     }
 
     /// Adds a cell in an index's table, unless the index is off.
-    pub(super) fn push(&mut self, kept: &KeptIndex, cell: Cell) {
-        if kept.is_off() {
+    pub(super) fn push(&mut self, maintained: &MaintainedIndex, cell: Cell) {
+        if maintained.is_off() {
             return;
         }
-        let region = Arc::clone(kept.table.region_of(cell.row()));
+        let region = Arc::clone(maintained.table.region_of(cell.row()));
         if !region.is_serving() {
             let (lock, row) = (LockId::Region(region.id()), cell.row_bytes());
             self.to_lock.push(RowToLock { region: Arc::clone(&region), lock, row });
@@ -272,12 +275,12 @@ impl<'k, 'l> Keeper<'k, 'l> {
         if !self.to_lock.is_empty() {
             return Ok(EntryChanges::Unlocked(self.to_lock));
         }
-        for ((_, value), UniqueEntry { kept, row }) in &self.unique {
-            match self.check_value(kept, value, row) {
+        for ((_, value), UniqueEntry { maintained, row }) in &self.unique {
+            match self.check_value(maintained, value, row) {
                 Ok(None) => {}
                 Ok(Some(closed)) => return Ok(EntryChanges::Unlocked(vec![closed])),
                 Err(error) if is_damage(&error) => {
-                    let unlocked = vec![damaged(kept, value, &error)];
+                    let unlocked = vec![damaged(maintained, value, &error)];
                     return match self.is_build {
                         true => Err(error),
                         false => Ok(EntryChanges::Unlocked(unlocked)),
@@ -295,13 +298,13 @@ impl<'k, 'l> Keeper<'k, 'l> {
     /// must serve first, if one does not.
     fn check_value(
         &self,
-        kept: &KeptIndex,
+        maintained: &MaintainedIndex,
         value: &Bytes,
         row: &Bytes,
     ) -> Result<Option<RowToLock>> {
         let mut scan = Scan::new(RowRange::prefix(value));
         scan.columns.add_column(ENTRY_FAMILY, Bytes::new());
-        let regions = kept.table.regions_now().into_iter();
+        let regions = maintained.table.regions_now().into_iter();
         for region in regions.filter(|region| region.info().range.overlaps(&scan.range)) {
             let mut entries = match region.scan_uncounted(&scan) {
                 Ok(entries) => entries,
@@ -315,13 +318,13 @@ impl<'k, 'l> Keeper<'k, 'l> {
             };
             while let Some(entry) = entries.next()? {
                 let key = Bytes::copy_from_slice(entry.key());
-                if self.removed.contains(&(kept.table.id(), key.clone())) {
+                if self.removed.contains(&(maintained.table.id(), key.clone())) {
                     continue;
                 }
-                let owner = kept.index.row_key(&key);
-                let owner = owner.map_err(|why| not_an_entry(&kept.table, &key, &why))?;
+                let owner = maintained.index.row_key(&key);
+                let owner = owner.map_err(|why| not_an_entry(&maintained.table, &key, &why))?;
                 if owner != row[..] {
-                    return Err(kept.index.taken(value, &owner, row));
+                    return Err(maintained.index.taken(value, &owner, row));
                 }
             }
         }
@@ -331,9 +334,9 @@ impl<'k, 'l> Keeper<'k, 'l> {
 
 /// Reports that an index's data is damaged, which a write needs: all locks are released, and the
 /// index is off before the next attempt.
-pub(super) fn damaged(kept: &KeptIndex, row: &Bytes, error: &Error) -> RowToLock {
-    let region = Arc::clone(kept.table.region_of(row));
-    region.engine().files.damage.note_table(kept.table.id(), error);
+pub(super) fn damaged(maintained: &MaintainedIndex, row: &Bytes, error: &Error) -> RowToLock {
+    let region = Arc::clone(maintained.table.region_of(row));
+    region.engine().files.damage.note_table(maintained.table.id(), error);
     let lock = LockId::Region(region.id());
     RowToLock { region, lock, row: row.clone() }
 }

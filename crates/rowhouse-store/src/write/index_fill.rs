@@ -11,12 +11,12 @@ use rowhouse_model::{Bytes, Durability, ErrorKind, Get, Result, Row, Timestamp};
 use super::apply::{admit_unlocked, lock};
 use super::commit::Committed;
 use super::copy;
-use super::index::{EntryChanges, Keeper};
+use super::index::{EntryChanges, IndexUpdater};
 use super::observe::{RowToLock, admit_entries, hold_steady};
 use super::record::{Attempted, Record};
 use super::row_entries::{TooLong, entries_at, find};
 use crate::engine::Engine;
-use crate::indexed::KeptIndex;
+use crate::indexed::MaintainedIndex;
 use crate::read::RowVersion;
 use crate::region::Region;
 use crate::space::Need;
@@ -55,24 +55,24 @@ pub(crate) struct Differences {
 /// Errors from the reads; `LayoutChanged` if an index was promoted meanwhile.
 pub(crate) fn compare(
     table: &Table,
-    kept: &KeptIndex,
+    maintained: &MaintainedIndex,
     rows: &[Bytes],
     entries: &BTreeMap<Bytes, Vec<Bytes>>,
 ) -> Result<Differences> {
-    let mut found = Differences::default();
+    let mut differences = Differences::default();
     each_region(table, rows, |region, rows| {
         table.check_layout(region)?;
-        let more = compare_in_region(region, kept, rows, entries)?;
-        found.missing += more.missing;
-        found.stale += more.stale;
+        let more = compare_in_region(region, maintained, rows, entries)?;
+        differences.missing += more.missing;
+        differences.stale += more.stale;
         Ok(())
     })?;
-    Ok(found)
+    Ok(differences)
 }
 
 fn compare_in_region(
     region: &Region,
-    kept: &KeptIndex,
+    maintained: &MaintainedIndex,
     rows: &[Bytes],
     entries: &BTreeMap<Bytes, Vec<Bytes>>,
 ) -> Result<Differences> {
@@ -80,25 +80,25 @@ fn compare_in_region(
     let ids = rows.iter().map(|row| (region.id(), &row[..]));
     let _locked = lock(engine, ids, &[], 0, WaitMode::Blocking).done();
     region.check_serving()?;
-    if kept.index.is_copy() {
-        return copy::compare(region, kept, rows, entries);
+    if maintained.index.is_copy() {
+        return copy::compare(region, maintained, rows, entries);
     }
-    let mut found = Differences::default();
+    let mut differences = Differences::default();
     for row in rows {
         let now = engine.timestamps.now_millis();
-        let due = entries_at(region, row, kept, RowVersion::Current, now, TooLong::ABSENT)?;
+        let due = entries_at(region, row, maintained, RowVersion::Current, now, TooLong::ABSENT)?;
         for entry in &due {
-            let have = stored_at(kept, &Get::new(entry.key.clone())?, now)?;
-            found.missing += u64::from(!entry.is_stored_as(kept, &have, now)?);
+            let have = stored_at(maintained, &Get::new(entry.key.clone())?, now)?;
+            differences.missing += u64::from(!entry.is_stored_as(maintained, &have, now)?);
         }
         for key in entries.get(row).into_iter().flatten() {
             let is_due = find(&due, key).is_some();
-            if !is_due && !stored_at(kept, &Get::new(key.clone())?, now)?.is_empty() {
-                found.stale += 1;
+            if !is_due && !stored_at(maintained, &Get::new(key.clone())?, now)?.is_empty() {
+                differences.stale += 1;
             }
         }
     }
-    Ok(found)
+    Ok(differences)
 }
 
 /// Reads a row of an index table as it is at a time: when the row that it belongs to was read, so
@@ -106,9 +106,9 @@ fn compare_in_region(
 ///
 /// # Errors
 /// `TableNotEnabled`; errors from the read.
-pub(super) fn stored_at(kept: &KeptIndex, get: &Get, now_millis: i64) -> Result<Row> {
-    kept.table.check_enabled()?;
-    let stored = kept.table.at(get.row(), |region| {
+pub(super) fn stored_at(maintained: &MaintainedIndex, get: &Get, now_millis: i64) -> Result<Row> {
+    maintained.table.check_enabled()?;
+    let stored = maintained.table.at(get.row(), |region| {
         region.check_serving()?;
         region.read_row_at_time(get, RowVersion::Current, now_millis)
     })?;
@@ -122,13 +122,13 @@ pub(super) fn stored_at(kept: &KeptIndex, get: &Get, now_millis: i64) -> Result<
 /// read any more at the sequence number in [`Mending::Since`].
 pub(crate) fn mend(
     table: &Table,
-    kept: &KeptIndex,
+    maintained: &MaintainedIndex,
     rows: &[Bytes],
     mending: Mending<'_>,
 ) -> Result<u64> {
     let mut removed = 0;
     each_region(table, rows, |region, rows| {
-        removed += mend_in_region(region, kept, rows, mending)?;
+        removed += mend_in_region(region, maintained, rows, mending)?;
         Ok(())
     })?;
     Ok(removed)
@@ -158,32 +158,33 @@ pub(super) fn each_region(
 
 fn mend_in_region(
     region: &Arc<Region>,
-    kept: &KeptIndex,
+    maintained: &MaintainedIndex,
     rows: &[Bytes],
     mending: Mending<'_>,
 ) -> Result<u64> {
-    if kept.index.is_copy() {
+    if maintained.index.is_copy() {
         debug_assert!(matches!(mending, Mending::Fill), "a copy is built anew, never mended");
-        return copy::fill(region, kept, rows).map(|()| 0);
+        return copy::fill(region, maintained, rows).map(|()| 0);
     }
-    with_rows_locked(region, kept, rows, |keeper| {
+    with_rows_locked(region, maintained, rows, |updater| {
         let mut removed = 0;
         for row in rows {
             let now = region.engine().timestamps.now_millis();
-            let entries = |version, too_long| entries_at(region, row, kept, version, now, too_long);
+            let entries =
+                |version, too_long| entries_at(region, row, maintained, version, now, too_long);
             match mending {
                 Mending::Fill => {
                     let due = entries(RowVersion::Current, TooLong::REFUSED)?;
-                    keeper.change(region, row, &[kept], vec![Vec::new()], vec![due])?;
+                    updater.change(region, row, &[maintained], vec![Vec::new()], vec![due])?;
                 }
                 Mending::Since(sequence) => {
                     let before = entries(RowVersion::AsOf(sequence), TooLong::ABSENT)?;
                     let due = entries(RowVersion::Current, TooLong::REFUSED)?;
-                    keeper.change(region, row, &[kept], vec![before], vec![due])?;
+                    updater.change(region, row, &[maintained], vec![before], vec![due])?;
                 }
                 Mending::Sweep(keys) => {
                     let keys = keys.get(row).map_or(&[][..], Vec::as_slice);
-                    removed += keeper.sweep(region, row, kept, keys)?;
+                    removed += updater.sweep(region, row, maintained, keys)?;
                 }
             }
         }
@@ -198,22 +199,22 @@ fn mend_in_region(
 /// Errors from `change`; `NotServingRegion` if the region was replaced; errors from the log.
 pub(super) fn with_rows_locked<T>(
     region: &Arc<Region>,
-    kept: &KeptIndex,
+    maintained: &MaintainedIndex,
     rows: &[Bytes],
-    mut change: impl FnMut(&mut Keeper<'_, '_>) -> Result<T>,
+    mut change: impl FnMut(&mut IndexUpdater<'_, '_>) -> Result<T>,
 ) -> Result<T> {
     let engine: &Engine = region.engine();
     let mut more: Vec<RowToLock> = Vec::new();
     for attempt in 0.. {
-        admit_entries(kept, Need::Room)?;
+        admit_entries(maintained, Need::Room)?;
         admit_unlocked(&more, std::iter::once(&**region))?;
         let ids = rows.iter().map(|row| (region.id(), &row[..]));
         let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();
         region.check_serving()?;
         let _steady = hold_steady(&[region]);
-        let mut keeper = Keeper::of_build(&mut locked, engine.timestamps.issue());
-        let changed = change(&mut keeper)?;
-        match commit_entries(region, keeper)? {
+        let mut updater = IndexUpdater::of_build(&mut locked, engine.timestamps.issue());
+        let changed = change(&mut updater)?;
+        match commit_entries(region, updater)? {
             Attempted::Done(committed) => {
                 let committed = committed?;
                 drop(locked);
@@ -226,16 +227,16 @@ pub(super) fn with_rows_locked<T>(
     unreachable!("the attempts do not end")
 }
 
-/// Commits the changes that a keeper has collected for rows of a region, which are locked.
+/// Commits the changes that an updater has collected for rows of a region, which are locked.
 ///
 /// # Errors
 /// `NotServingRegion` if the region was replaced; errors from the log.
 pub(super) fn commit_entries(
     region: &Region,
-    keeper: Keeper<'_, '_>,
+    updater: IndexUpdater<'_, '_>,
 ) -> Result<Attempted<Result<Committed>>> {
     let engine: &Engine = region.engine();
-    let entries = match keeper.finish()? {
+    let entries = match updater.finish()? {
         EntryChanges::Cells(entries) => entries,
         EntryChanges::Unlocked(rows) => return Ok(Attempted::Again(rows)),
     };

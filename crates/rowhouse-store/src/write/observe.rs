@@ -16,7 +16,7 @@ use crate::commits::RowsGuard;
 use crate::engine::Engine;
 use crate::erased::Erased;
 use crate::family::SteadyGuard;
-use crate::indexed::{IndexedTables, KeptIndex};
+use crate::indexed::{IndexedTables, MaintainedIndex};
 use crate::observer::{Additions, ObserversByTable, RowChange, TableObservers};
 use crate::read::RowVersion;
 use crate::region::Region;
@@ -121,7 +121,7 @@ impl Watched {
     ///
     /// # Errors
     /// Errors from the observers, which refuse the record.
-    pub(super) fn ask(
+    pub(super) fn call_observers(
         &self,
         record: &RecordBuilder<'_>,
         regions: &[&Region],
@@ -129,7 +129,7 @@ impl Watched {
     ) -> Result<Observed> {
         match &self.observers {
             None => Ok(Observed::Additions(Vec::new())),
-            Some(observers) => ask(observers, record, regions, rows),
+            Some(observers) => call_observers(observers, record, regions, rows),
         }
     }
 
@@ -201,7 +201,7 @@ impl Watched {
 }
 
 /// Keeps flushes and compactions on the steady families in `regions` from being installed. Taken
-/// before [`ask`], and held until the record is committed.
+/// before [`call_observers`], and held until the record is committed.
 pub(super) fn hold_steady<'a>(regions: &[&'a Region]) -> SteadyGuard<'a> {
     SteadyGuard::of(regions.iter().flat_map(|region| region.families()))
 }
@@ -220,7 +220,7 @@ pub(super) fn hold_copies_steady(regions: &[Arc<Region>]) -> SteadyGuard<'_> {
 ///
 /// # Errors
 /// Errors from the observers, which refuse the record.
-fn ask(
+fn call_observers(
     observers: &ObserversByTable,
     record: &RecordBuilder<'_>,
     regions: &[&Region],
@@ -264,11 +264,11 @@ fn ask(
 ///
 /// # Errors
 /// As [`admit`].
-pub(super) fn admit_entries(kept: &KeptIndex, need: Need) -> Result<()> {
-    let mut regions = kept.table.regions_now().into_iter();
+pub(super) fn admit_entries(maintained: &MaintainedIndex, need: Need) -> Result<()> {
+    let mut regions = maintained.table.regions_now().into_iter();
     let admitted = regions
         .try_for_each(|region| admit(region, need, WaitMode::Blocking).map(NonBlocking::done));
-    admitted.map_err(|error| error.with_context(format_args!("index {}", kept.index.name())))
+    admitted.map_err(|error| error.with_context(format_args!("index {}", maintained.index.name())))
 }
 
 /// Whether an index may refuse a single row of a region's table: it has a unique index, or a copy
@@ -277,7 +277,9 @@ pub(super) fn may_refuse_one(region: &Region) -> bool {
     let indexed = region.engine().indexed.load();
     let indexed = indexed.as_ref().map(|indexed| indexed.get::<IndexedTables>());
     let indexed = indexed.and_then(|indexed| indexed.get(&region.info().table).ok().flatten());
-    let may_refuse = |kept: &KeptIndex| kept.index.is_unique() || kept.index.may_refuse_keys();
+    let may_refuse = |maintained: &MaintainedIndex| {
+        maintained.index.is_unique() || maintained.index.may_refuse_keys()
+    };
     indexed.is_some_and(|table| table.all().any(may_refuse))
 }
 
@@ -307,10 +309,10 @@ impl RowToLock {
 
 /// Returns the durability of a record with additions. Without a log record, a crash after a flush
 /// of some families could leave a change without its additions.
-pub(super) fn durability(asked: Durability) -> Durability {
-    match asked {
+pub(super) fn durability(requested: Durability) -> Durability {
+    match requested {
         Durability::SkipWal => Durability::AsyncWal,
-        asked => asked,
+        requested => requested,
     }
 }
 

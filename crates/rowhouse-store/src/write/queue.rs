@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use rowhouse_model::{Bytes, Cell, CellKind, CellRef, Columns, Result, Timestamp};
 use rowhouse_schema::QUEUE_FAMILY;
 
-use super::index::Keeper;
+use super::index::IndexUpdater;
 use super::index_fill::{each_region, with_rows_locked};
 use super::record_builder::RecordBuilder;
 use crate::commits::LockedRow;
 use crate::family::FamilyStore;
-use crate::indexed::KeptIndex;
+use crate::indexed::MaintainedIndex;
 use crate::region::Region;
 use crate::table::Table;
 
@@ -20,22 +20,25 @@ pub(super) type Queued = Vec<(LockedRow, Timestamp)>;
 
 /// Queues the rows in a record's region whose columns an index reads.
 pub(super) fn add(
-    searches: &[KeptIndex],
+    searches: &[MaintainedIndex],
     record: &RecordBuilder<'_>,
     region: &Region,
-    keeper: &mut Keeper<'_, '_>,
+    updater: &mut IndexUpdater<'_, '_>,
 ) -> Result<Queued> {
     let mut queued = Queued::new();
     if searches.is_empty() {
         return Ok(queued);
     }
-    let is_read =
-        |family: &[u8]| searches.iter().any(|kept| kept.index.columns().selects_family(family));
+    let is_read = |family: &[u8]| {
+        searches.iter().any(|maintained| maintained.index.columns().selects_family(family))
+    };
     for (row, cells) in record.cells_by_row(region.id(), is_read) {
-        let mut concerned =
-            searches.iter().filter(|kept| concern(&cells, kept.index.columns())).peekable();
+        let mut concerned = searches
+            .iter()
+            .filter(|maintained| concern(&cells, maintained.index.columns()))
+            .peekable();
         if concerned.peek().is_some() {
-            queued.push(keeper.queue(region, row, concerned)?);
+            queued.push(updater.queue(region, row, concerned)?);
         }
     }
     Ok(queued)
@@ -53,21 +56,21 @@ fn concern(cells: &[(&FamilyStore, CellRef<'_>)], columns: &Columns) -> bool {
     })
 }
 
-impl Keeper<'_, '_> {
+impl IndexUpdater<'_, '_> {
     /// Puts a row into index queues.
     fn queue<'i>(
         &mut self,
         region: &Region,
         row: &[u8],
-        searches: impl Iterator<Item = &'i KeptIndex>,
+        searches: impl Iterator<Item = &'i MaintainedIndex>,
     ) -> Result<(LockedRow, Timestamp)> {
         let engine = region.engine();
         let place = engine.row_locks.place(region.id(), row).of_entries();
         let at = engine.timestamps.issue_queued(self.rows.after_of(place));
         engine.rows_queued.fetch_add(1, Ordering::Relaxed);
         let (row, family) = (Bytes::copy_from_slice(row), QUEUE_FAMILY.as_bytes());
-        for kept in searches {
-            self.push(kept, Cell::new(row.clone(), family, b"", at, CellKind::Put, b"")?);
+        for maintained in searches {
+            self.push(maintained, Cell::new(row.clone(), family, b"", at, CellKind::Put, b"")?);
         }
         Ok((place, at))
     }
@@ -86,12 +89,17 @@ impl Keeper<'_, '_> {
 ///
 /// # Errors
 /// The errors that any write returns.
-pub(crate) fn queue_rows(table: &Table, kept: &KeptIndex, rows: &[Bytes]) -> Result<()> {
+pub(crate) fn queue_rows(
+    table: &Table,
+    maintained: &MaintainedIndex,
+    rows: &[Bytes],
+) -> Result<()> {
     each_region(table, rows, |region, rows| {
-        with_rows_locked(region, kept, rows, |keeper| {
-            let queued = rows.iter().map(|row| keeper.queue(region, row, std::iter::once(kept)));
+        with_rows_locked(region, maintained, rows, |updater| {
+            let queued =
+                rows.iter().map(|row| updater.queue(region, row, std::iter::once(maintained)));
             let queued = queued.collect::<Result<Queued>>()?;
-            keeper.note_queued(&queued);
+            updater.note_queued(&queued);
             Ok(())
         })
     })

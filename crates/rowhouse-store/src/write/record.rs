@@ -139,7 +139,7 @@ impl<'a> Record<'a> {
         commit: impl FnOnce(Record<'_>) -> Result<Attempted<T>>,
     ) -> Result<Attempted<T>> {
         let _steady = observe::hold_steady(&self.regions);
-        match watched.ask(&self.cells, &self.regions, rows)? {
+        match watched.call_observers(&self.cells, &self.regions, rows)? {
             Observed::Unlocked(unlocked) => Ok(Attempted::Again(unlocked)),
             Observed::Additions(additions) => {
                 self.with_additions(&additions, watched, rows, commit)

@@ -92,13 +92,13 @@ impl<'a> RecordBuilder<'a> {
         }
     }
 
-    /// Returns the record's cells in rows that `is_wanted` accepts, by region id and row key.
-    pub(crate) fn pending(&self, is_wanted: impl Fn(u64, &[u8]) -> bool) -> Option<Pending> {
+    /// Returns the record's cells in rows that `is_selected` accepts, by region id and row key.
+    pub(crate) fn pending(&self, is_selected: impl Fn(u64, &[u8]) -> bool) -> Option<Pending> {
         let mut pending = None;
         for part in &self.parts {
             let region = part.family.region_id();
             let cells = self.body.cells(part.begin, part.end);
-            for key_value in cells.filter(|cell| is_wanted(region, row_of(cell))) {
+            for key_value in cells.filter(|cell| is_selected(region, row_of(cell))) {
                 pending.get_or_insert_with(Pending::default).insert(part.family, key_value);
             }
         }
@@ -114,14 +114,14 @@ impl<'a> RecordBuilder<'a> {
         })
     }
 
-    /// Returns the record's cells in a region, in families that `is_wanted` accepts, by row.
+    /// Returns the record's cells in a region, in families that `is_selected` accepts, by row.
     pub(crate) fn cells_by_row(
         &self,
         region: u64,
-        is_wanted: impl Fn(&[u8]) -> bool,
+        is_selected: impl Fn(&[u8]) -> bool,
     ) -> BTreeMap<&[u8], Vec<(&FamilyStore, CellRef<'_>)>> {
         let is_of_it =
-            |part: &&Part<'_>| part.family.region_id() == region && is_wanted(part.family.name());
+            |part: &&Part<'_>| part.family.region_id() == region && is_selected(part.family.name());
         let mut rows: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for part in self.parts.iter().filter(is_of_it) {
             for key_value in self.body.cells(part.begin, part.end) {

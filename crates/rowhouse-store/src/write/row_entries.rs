@@ -12,7 +12,7 @@ use rowhouse_model::{
 use rowhouse_schema::{ChangeReads, Covered, ENTRY_FAMILY, Entry, EntryHeader};
 
 use crate::family::FamilyStore;
-use crate::indexed::{IndexedTable, KeptIndex};
+use crate::indexed::{IndexedTable, MaintainedIndex};
 use crate::read::{Pending, RowVersion, TimedRow, own_ttl, read_row_at_time, stored_cells};
 use crate::region::Region;
 
@@ -37,13 +37,19 @@ impl TimedEntry {
     }
 
     /// True if the row in an index table holds the entry, with the covered cells if it is certain.
-    pub(super) fn is_stored_as(&self, kept: &KeptIndex, stored: &Row, now: i64) -> Result<bool> {
+    pub(super) fn is_stored_as(
+        &self,
+        maintained: &MaintainedIndex,
+        stored: &Row,
+        now: i64,
+    ) -> Result<bool> {
         let Some(header) = stored.value(ENTRY_FAMILY, b"") else { return Ok(false) };
         let header = EntryHeader::decode(&header)?;
         if !header.is_certain_at(now) {
             return Ok(true);
         }
-        let mut covered = kept.index.covers().iter().zip(&header.timestamps).zip(&self.covered);
+        let mut covered =
+            maintained.index.covers().iter().zip(&header.timestamps).zip(&self.covered);
         Ok(covered.all(|((name, timestamp), covered)| match covered {
             None => timestamp.is_none(),
             Some(covered) => {
@@ -70,7 +76,7 @@ pub(super) fn differing<'e>(
 
 /// The indexes whose entries may change, and the cells of the row that decide these entries.
 pub(super) struct Reads<'t> {
-    pub(super) indexes: Vec<&'t KeptIndex>,
+    pub(super) indexes: Vec<&'t MaintainedIndex>,
     get: Get,
     /// An index has an entry if the row has any cell at all.
     needs_existence: bool,
@@ -78,7 +84,7 @@ pub(super) struct Reads<'t> {
 
 impl<'t> Reads<'t> {
     /// Returns all cells that decide entries in these indexes: the cells in `columns`.
-    fn whole(row: &[u8], indexes: Vec<&'t KeptIndex>, columns: Columns) -> Result<Self> {
+    fn whole(row: &[u8], indexes: Vec<&'t MaintainedIndex>, columns: Columns) -> Result<Self> {
         let mut get = Get::new(Bytes::copy_from_slice(row))?;
         get.columns = columns;
         Ok(Self { indexes, get, needs_existence: false })
@@ -105,17 +111,17 @@ impl<'t> Reads<'t> {
         let mut columns: Option<Columns> = None;
         let mut indexes = Vec::new();
         let mut needs_existence = false;
-        for kept in &table.indexes {
-            let read = match kept.index.reads_of_change(changed.clone()) {
+        for maintained in &table.indexes {
+            let read = match maintained.index.reads_of_change(changed.clone()) {
                 ChangeReads::Nothing => continue,
                 ChangeReads::Columns(read) => read,
                 ChangeReads::ColumnsAndExistence(read) => {
                     needs_existence = true;
                     read
                 }
-                _ => kept.index.columns().clone(),
+                _ => maintained.index.columns().clone(),
             };
-            indexes.push(kept);
+            indexes.push(maintained);
             match &mut columns {
                 None => columns = Some(read),
                 Some(columns) => columns.include(&read),
@@ -201,12 +207,12 @@ impl RowChange<'_> {
 pub(super) fn entries_at(
     region: &Region,
     row: &[u8],
-    kept: &KeptIndex,
+    maintained: &MaintainedIndex,
     version: RowVersion<'_>,
     now_millis: i64,
     mut too_long: TooLong,
 ) -> Result<Vec<TimedEntry>> {
-    let reads = Reads::whole(row, vec![kept], kept.index.columns().clone())?;
+    let reads = Reads::whole(row, vec![maintained], maintained.index.columns().clone())?;
     let row = RowAt { region, row, version, added: &[] };
     let row_now = row.read(&reads, now_millis)?.expect("the whole row is enough");
     let mut entries = row.entries(&reads, row_now, now_millis, &mut too_long)?;
@@ -276,18 +282,19 @@ impl RowAt<'_> {
             return self.entries_over_time(&reads.indexes, &reads.get, row_now, now, too_long);
         }
         // Cells that end one after the other: for each end all cells would be read again.
-        let entries = reads.indexes.iter().map(|kept| {
-            if let Some(family) = kept.index.templated_family().filter(|_| kept.index.is_by_cell())
+        let entries = reads.indexes.iter().map(|maintained| {
+            if let Some(family) =
+                maintained.index.templated_family().filter(|_| maintained.index.is_by_cell())
                 && reads.get.columns.qualifiers(family).is_none()
             {
-                return self.entries_by_cell(kept, family, now, too_long);
+                return self.entries_by_cell(maintained, family, now, too_long);
             }
-            if kept.index.columns().is_all() {
-                return self.entries_of_existing(kept, now, too_long);
+            if maintained.index.columns().is_all() {
+                return self.entries_of_existing(maintained, now, too_long);
             }
-            let get = self.get(kept.index.columns().clone())?;
+            let get = self.get(maintained.index.columns().clone())?;
             let row_now = self.read_now(&get, now)?;
-            let entries = self.entries_over_time(&[kept], &get, row_now, now, too_long)?;
+            let entries = self.entries_over_time(&[maintained], &get, row_now, now, too_long)?;
             Ok(entries.into_iter().flatten().collect())
         });
         entries.collect()
@@ -297,7 +304,7 @@ impl RowAt<'_> {
     /// time.
     fn entries_by_cell(
         &self,
-        kept: &KeptIndex,
+        maintained: &MaintainedIndex,
         family: &Bytes,
         now: i64,
         too_long: &mut TooLong,
@@ -315,10 +322,11 @@ impl RowAt<'_> {
         let qualifiers: Vec<_> = qualifiers.into_iter().collect();
         let mut entries = Vec::new();
         for some in qualifiers.chunks(CELLS_AT_ONCE) {
-            let get = self.get(kept.index.single_columns_and(family, some.iter().copied()))?;
+            let get =
+                self.get(maintained.index.single_columns_and(family, some.iter().copied()))?;
             let row_now = self.read_now(&get, now)?;
-            let found = self.entries_over_time(&[kept], &get, row_now, now, too_long)?;
-            entries.extend(found.into_iter().flatten());
+            let partial = self.entries_over_time(&[maintained], &get, row_now, now, too_long)?;
+            entries.extend(partial.into_iter().flatten());
         }
         entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
         Ok(entries)
@@ -328,7 +336,7 @@ impl RowAt<'_> {
     /// it does not name, the one that ends last tells how long the row exists.
     fn entries_of_existing(
         &self,
-        kept: &KeptIndex,
+        maintained: &MaintainedIndex,
         mut now: i64,
         too_long: &mut TooLong,
     ) -> Result<Vec<TimedEntry>> {
@@ -340,7 +348,9 @@ impl RowAt<'_> {
             let last = row_now.row.row.cells().max_by_key(|cell| self.end_of(cell));
             let existed = last.is_some();
             let columns = match last {
-                Some(last) => kept.index.single_columns_and(last.family(), [last.qualifier()]),
+                Some(last) => {
+                    maintained.index.single_columns_and(last.family(), [last.qualifier()])
+                }
                 None => Columns::all(),
             };
             let get = self.get(columns)?;
@@ -350,7 +360,7 @@ impl RowAt<'_> {
                     // A cell may have reappeared that was hidden before.
                     break;
                 }
-                self.add_entries(kept, &row_now, now, is_first, too_long, &mut entries)?;
+                self.add_entries(maintained, &row_now, now, is_first, too_long, &mut entries)?;
                 let until_millis = row_now.row.until_millis;
                 if until_millis == i64::MAX {
                     return Ok(entries);
@@ -387,7 +397,7 @@ impl RowAt<'_> {
     /// ends.
     fn entries_over_time(
         &self,
-        indexes: &[&KeptIndex],
+        indexes: &[&MaintainedIndex],
         get: &Get,
         mut row_now: RowNow,
         mut now: i64,
@@ -396,8 +406,8 @@ impl RowAt<'_> {
         let mut entries: RowEntries = vec![Vec::new(); indexes.len()];
         let mut is_first = true;
         loop {
-            for (kept, entries) in indexes.iter().zip(&mut entries) {
-                self.add_entries(kept, &row_now, now, is_first, too_long, entries)?;
+            for (maintained, entries) in indexes.iter().zip(&mut entries) {
+                self.add_entries(maintained, &row_now, now, is_first, too_long, entries)?;
             }
             let until_millis = row_now.row.until_millis;
             if until_millis == i64::MAX {
@@ -412,7 +422,7 @@ impl RowAt<'_> {
     /// Adds the entries that the row has from `now` until it changes.
     fn add_entries(
         &self,
-        kept: &KeptIndex,
+        maintained: &MaintainedIndex,
         row_now: &RowNow,
         now: i64,
         is_first: bool,
@@ -422,8 +432,8 @@ impl RowAt<'_> {
         if !row_now.exists {
             return Ok(());
         }
-        match kept.index.entries_of_existing(self.row, &row_now.row.row) {
-            Ok(found) => add_timed(entries, found, (now, row_now.row.until_millis), is_first),
+        match maintained.index.entries_of_existing(self.row, &row_now.row.row) {
+            Ok(current) => add_timed(entries, current, (now, row_now.row.until_millis), is_first),
             Err(error) if !too_long.is_refused && error.kind() == ErrorKind::InvalidRequest => {
                 too_long.occurred = true;
             }
@@ -443,13 +453,13 @@ const CELLS_AT_ONCE: usize = 4;
 /// Adds entries that a row has from `from` until `until`. Both lists are in key order.
 fn add_timed(
     entries: &mut Vec<TimedEntry>,
-    found: Vec<Entry>,
+    current: Vec<Entry>,
     (from, until): (i64, i64),
     is_first: bool,
 ) {
     let certain_until = if is_first { until } else { -1 };
     let len = entries.len();
-    for Entry { key, covered } in found {
+    for Entry { key, covered } in current {
         let Ok(at) = entries[..len].binary_search_by(|entry| entry.key.cmp(&key)) else {
             let is_unbroken = is_first;
             entries.push(TimedEntry { key, covered, certain_until, last: until, is_unbroken });

@@ -198,11 +198,11 @@ impl Transaction {
         self.touch_row(&region, mutation.row());
         self.durability.push(requested_durability(&region, &mutation));
         if matches!(mutation, Mutation::Delete(_)) {
-            let behind = at.saturating_add(1);
+            let next = at.saturating_add(1);
             if at == self.now {
-                self.now = self.engine.timestamps.issue_from(behind);
+                self.now = self.engine.timestamps.issue_from(next);
             }
-            self.floors.insert((region.id(), mutation.row().clone()), behind);
+            self.floors.insert((region.id(), mutation.row().clone()), next);
         } else {
             self.deletes_only = false;
         }

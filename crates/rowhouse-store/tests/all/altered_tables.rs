@@ -442,8 +442,8 @@ fn writers_and_readers_go_on_while_families_come_and_go() {
             while !over.load(Ordering::Relaxed) {
                 written += 1;
                 let value = written.to_string();
-                let kept = Put::new("a").unwrap().add("f", "q", value.clone()).unwrap();
-                held.mutate(&kept.into()).unwrap();
+                let put = Put::new("a").unwrap().add("f", "q", value.clone()).unwrap();
+                held.mutate(&put.into()).unwrap();
                 let lost = Put::new("z").unwrap().add("g", "q", value).unwrap();
                 if let Err(error) = held.mutate(&lost.into()) {
                     assert_eq!(error.kind(), ErrorKind::NoSuchColumnFamily, "{error}");

@@ -95,8 +95,8 @@ fn a_table_that_grows_is_split_while_it_is_written_and_read_and_nothing_is_lost(
             while regions(store) < 8 && written[0].load(Ordering::Acquire) < WRITTEN_MAX {
                 let least: u64 =
                     written.iter().map(|written| written.load(Ordering::Acquire)).sum();
-                let found = count(table);
-                assert!(found >= least, "{found} of {least}");
+                let counted = count(table);
+                assert!(counted >= least, "{counted} of {least}");
             }
         });
     });

@@ -101,8 +101,8 @@ fn a_transaction_begins_again_where_what_it_read_was_truncated() {
         })
         .unwrap();
     let row = u.get(&Get::new("a").unwrap()).unwrap();
-    let said = String::from_utf8(row.value("f", "q").unwrap().to_vec()).unwrap();
-    assert_eq!((said.as_str(), times), ("a is there: false", 2));
+    let text = String::from_utf8(row.value("f", "q").unwrap().to_vec()).unwrap();
+    assert_eq!((text.as_str(), times), ("a is there: false", 2));
 }
 
 #[test]

@@ -188,9 +188,9 @@ fn an_edit_that_is_damaged_in_both_copies_of_the_manifest_costs_no_cells_of_its_
     assert_eq!(check(dir.path(), quiet).unwrap().problems.len(), 1);
     let into = tempfile::tempdir().unwrap();
     let report = salvage(dir.path(), into.path(), quiet).unwrap();
-    let told = |text: &str| report.lost.iter().any(|lost| lost.message().contains(text));
-    assert!(told("table a: it was found by its files"), "{report:?}");
-    assert!(told("family=f, files=files/0000"), "{report:?}");
+    let is_reported = |text: &str| report.lost.iter().any(|lost| lost.message().contains(text));
+    assert!(is_reported("table a: it was found by its files"), "{report:?}");
+    assert!(is_reported("family=f, files=files/0000"), "{report:?}");
     let store = Store::open(into.path()).unwrap();
     assert_eq!(count(&store, "a", "f"), ROWS - 1);
     assert_eq!(count(&store, "a", "g"), ROWS - 1);
@@ -209,8 +209,8 @@ fn a_salvage_finds_tables_by_their_files_without_a_manifest() {
     let into = tempfile::tempdir().unwrap();
     let report = salvage(dir.path(), into.path(), quiet).unwrap();
     for table in ["a", "b"] {
-        let found = format!("table {table}: it was found by its files");
-        assert!(report.lost.iter().any(|lost| lost.message().contains(&found)), "{report:?}");
+        let message = format!("table {table}: it was found by its files");
+        assert!(report.lost.iter().any(|lost| lost.message().contains(&message)), "{report:?}");
     }
     let store = Store::open(into.path()).unwrap();
     assert_eq!(store.tables().len(), 2);
@@ -352,8 +352,8 @@ fn a_salvage_does_not_bring_back_a_family_that_was_dropped() {
             // This rewrites the manifest.
             Store::open(dir.path()).unwrap().close().unwrap();
         }
-        let found = salvage_without(dir.path(), b"kept in g", &["g"]);
-        assert_eq!(found, [pairs(&[("kept", "kept in g")])], "opened again: {opened_again}");
+        let salvaged = salvage_without(dir.path(), b"kept in g", &["g"]);
+        assert_eq!(salvaged, [pairs(&[("kept", "kept in g")])], "opened again: {opened_again}");
     }
 }
 
@@ -382,14 +382,14 @@ fn a_salvage_does_not_bring_back_what_a_load_replaced() {
         put_at(&store, "a", "third", "f", "not flushed");
         store.close().unwrap();
         drop(store);
-        let found = salvage_without(dir.path(), damaged.as_bytes(), &["f"]);
+        let salvaged = salvage_without(dir.path(), damaged.as_bytes(), &["f"]);
         let want = [
             ("first", "written first"),
             ("row", "loaded"),
             ("second", "written last"),
             ("third", "not flushed"),
         ];
-        assert_eq!(found, [pairs(&want)], "damaged: {damaged}");
+        assert_eq!(salvaged, [pairs(&want)], "damaged: {damaged}");
     }
 }
 
@@ -408,8 +408,8 @@ fn the_log_gives_back_what_a_damaged_file_held_below_what_was_written_over_it() 
     put_at(&store, "a", "thrice", "f", "third");
     store.close().unwrap();
     drop(store);
-    let found = salvage_without(dir.path(), b"first", &["f", "g"]);
+    let salvaged = salvage_without(dir.path(), b"first", &["f", "g"]);
     let f = pairs(&[("again", "second"), ("once", "first"), ("thrice", "third")]);
     let g = pairs(&[("again", "first"), ("once", "first"), ("thrice", "first")]);
-    assert_eq!(found, [f, g]);
+    assert_eq!(salvaged, [f, g]);
 }

@@ -108,8 +108,8 @@ proptest! {
                     let history = table.explain_cell(&get).unwrap();
                     let visible = history.entries.iter();
                     let visible = visible.filter(|entry| entry.fate == CellStatus::Visible);
-                    let told: Vec<_> = visible.map(|entry| entry.cell.clone()).collect();
-                    prop_assert_eq!(told, table.get(&get).unwrap().to_cells());
+                    let cells: Vec<_> = visible.map(|entry| entry.cell.clone()).collect();
+                    prop_assert_eq!(cells, table.get(&get).unwrap().to_cells());
                 }
             }
         }
@@ -117,9 +117,9 @@ proptest! {
 }
 
 /// Returns the explanation of a column, one line per cell.
-fn told(table: &Table, get: &Get) -> Vec<String> {
+fn explain(table: &Table, get: &Get) -> Vec<String> {
     let history = table.explain_cell(get).unwrap();
-    let told = history.entries.iter().map(|entry| {
+    let lines = history.entries.iter().map(|entry| {
         let place = match &entry.place {
             CellLocation::Memory => "memory",
             CellLocation::File(path) if path.starts_with("files/") => "file",
@@ -128,7 +128,7 @@ fn told(table: &Table, get: &Get) -> Vec<String> {
         let (cell, fate) = (&entry.cell, &entry.fate);
         format!("{:?}@{}#{} in {place}: {fate}", cell.kind(), cell.timestamp(), cell.sequence())
     });
-    told.collect()
+    lines.collect()
 }
 
 #[test]
@@ -155,9 +155,9 @@ fn each_cell_is_told_where_it_lies_and_why_it_is_or_is_not_shown() {
         "DeleteFamily@1#9 in memory: covers the cells that it names",
         "Put@1#1 in file: deleted by DeleteFamily at 1, sequence 9",
     ];
-    assert_eq!(told(&table, &get("a")), expected);
+    assert_eq!(explain(&table, &get("a")), expected);
     let range = get("a").time_range(TimeRange::new(at(4), at(5)).unwrap());
-    let shown = told(&table, &range).into_iter().filter(|line| !line.contains("outside"));
+    let shown = explain(&table, &range).into_iter().filter(|line| !line.contains("outside"));
     assert_eq!(
         shown.collect::<Vec<_>>(),
         [
@@ -175,7 +175,7 @@ fn an_expired_cell_is_told_until_when_it_lived() {
     let (_dir, _store, table) = open(family);
     table.mutate(&mutation(CellKind::Put, "a", 5)).unwrap();
     let expected = ["Put@5#1 in memory: expired: the family's TTL ended at 60005"];
-    assert_eq!(told(&table, &get("a")), expected);
+    assert_eq!(explain(&table, &get("a")), expected);
 }
 
 #[test]

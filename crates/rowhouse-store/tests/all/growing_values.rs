@@ -68,9 +68,9 @@ fn an_append_starts_from_the_newest_value_in_its_time_range() {
     with_table(|table| {
         let put = Put::new("r").unwrap().add_at("a", "q", at(5), "old").unwrap();
         table.mutate(&put.add_at("a", "q", at(9), "new").unwrap().into()).unwrap();
-        let mut asked = append("+");
-        asked.time_range = TimeRange::new(at(0), at(9)).unwrap();
-        assert_eq!(show(&table.mutate(&asked.into()).unwrap().row), "a:q=old+");
+        let mut request = append("+");
+        request.time_range = TimeRange::new(at(0), at(9)).unwrap();
+        assert_eq!(show(&table.mutate(&request.into()).unwrap().row), "a:q=old+");
     });
 }
 
@@ -78,8 +78,8 @@ fn an_append_starts_from_the_newest_value_in_its_time_range() {
 fn nothing_of_a_row_changes_when_one_of_its_columns_cannot() {
     with_table(|table| {
         table.mutate(&Put::new("r").unwrap().add("b", "n", "short").unwrap().into()).unwrap();
-        let asked = Increment::new("r").unwrap().add("a", "n", 1).unwrap().add("b", "n", 1);
-        let error = table.mutate(&asked.unwrap().into()).unwrap_err();
+        let request = Increment::new("r").unwrap().add("a", "n", 1).unwrap().add("b", "n", 1);
+        let error = table.mutate(&request.unwrap().into()).unwrap_err();
         assert_eq!(error.message(), "Field is not a long, it's 5 bytes wide");
         assert_eq!(show(&get(table)), "b:n=short");
     });

@@ -51,4 +51,4 @@ mod traced_reads;
 mod transactions;
 mod versions_in_one_millisecond;
 mod ways_to_read;
-mod written_behind_a_delete;
+mod written_after_a_delete;

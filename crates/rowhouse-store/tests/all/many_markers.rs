@@ -118,8 +118,8 @@ fn take(table: &Table, steps: &[Step]) {
     };
     for step in steps {
         match *step {
-            Step::Cells { row, columns: (first, behind), at, kind, expired } => {
-                (first..behind).for_each(|column| write(row, column, at, kind, expired));
+            Step::Cells { row, columns: (first, end), at, kind, expired } => {
+                (first..end).for_each(|column| write(row, column, at, kind, expired));
             }
             Step::Versions { row, column, up_to } => {
                 (1..=up_to).for_each(|at| write(row, column, at, CellKind::DeleteVersion, false));
@@ -153,13 +153,13 @@ fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
     };
     for in_memory in [false, true] {
         let mut steps = vec![put.clone(), versions.clone()];
-        let kept = |steps: &[Step]| match in_memory {
+        let counts = |steps: &[Step]| match in_memory {
             true => seen_of(steps),
             false => seen_of(&[steps, &[Step::Flush]].concat()),
         };
-        assert_eq!(kept(&steps), [1, 1]);
+        assert_eq!(counts(&steps), [1, 1]);
         steps.push(column.clone());
-        assert_eq!(kept(&steps), [0, 0]);
+        assert_eq!(counts(&steps), [0, 0]);
     }
 }
 
@@ -217,11 +217,11 @@ proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         // Later reads reuse the runs found by earlier ones, unless the store is closed in between.
-        let (before, behind) = steps.split_at(between.index(steps.len()));
+        let (before, after) = steps.split_at(between.index(steps.len()));
         let (mut store, mut table) = table(dir.path(), before);
         for (at, versions) in [1, 3, 1, 3].into_iter().enumerate() {
             if at == 2 {
-                take(&table, behind);
+                take(&table, after);
                 if reopened {
                     store.close().unwrap();
                     (store, table) = open(dir.path());

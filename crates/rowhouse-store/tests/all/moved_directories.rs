@@ -147,14 +147,14 @@ fn every_new_directory_of_a_store_is_its_users_alone() {
 
 /// Returns all files below a directory, with their bytes.
 fn contents(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
+    let mut files = BTreeMap::new();
     for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
         if entry.is_dir() {
-            found.extend(contents(&entry));
+            files.extend(contents(&entry));
         } else {
             let bytes = fs::read(&entry).unwrap();
-            found.insert(entry, bytes);
+            files.insert(entry, bytes);
         }
     }
-    found
+    files
 }

@@ -302,8 +302,8 @@ fn exported(dir: &Path) -> Vec<(Bytes, PathBuf)> {
 
 #[test]
 fn changes_that_do_not_go_row_by_row_are_told() {
-    struct Told(Mutex<Vec<TableChange>>, Arc<Table>);
-    impl Observer for Told {
+    struct Recorder(Mutex<Vec<TableChange>>, Arc<Table>);
+    impl Observer for Recorder {
         fn columns(&self) -> Columns {
             Columns::all()
         }
@@ -321,8 +321,8 @@ fn changes_that_do_not_go_row_by_row_are_told() {
     let store = Store::open(dir.path()).unwrap();
     let table = create(&store, "t");
     create(&store, "other");
-    let told = Arc::new(Told(Mutex::default(), Arc::clone(&table)));
-    store.observe(table.name(), told.clone()).unwrap();
+    let recorder = Arc::new(Recorder(Mutex::default(), Arc::clone(&table)));
+    store.observe(table.name(), recorder.clone()).unwrap();
     store.take_snapshot(Snapshot::new("s", table.name().clone()).unwrap()).unwrap();
     let files = exported(other_dir.path());
     store.bulk_load(table.name(), &files, |_| {}).unwrap();
@@ -338,7 +338,7 @@ fn changes_that_do_not_go_row_by_row_are_told() {
     store.drop_table(table.name()).unwrap();
     create(&store, "t").mutate(&put("a", "q", "1").into()).unwrap();
     use TableChange::{Altered, Dropped, Loaded, Restored, Truncated};
-    assert_eq!(*told.0.lock(), [Loaded, Truncated, Altered, Restored, Truncated, Dropped]);
+    assert_eq!(*recorder.0.lock(), [Loaded, Truncated, Altered, Restored, Truncated, Dropped]);
 }
 
 #[test]

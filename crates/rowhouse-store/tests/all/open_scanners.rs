@@ -28,9 +28,9 @@ enum Step {
     Delete { row: u8, family: usize, column: usize, at: i64, kind: u8 },
     Flush(usize),
     Compact(CompactionKind),
-    Open { ask: Ask, bytes: u64, hasty: bool, back: u64 },
-    Point(Ask),
-    Remember(Ask),
+    Open { query: Query, bytes: u64, hasty: bool, back: u64 },
+    Point(Query),
+    Remember(Query),
     Recall,
     Read(usize, usize),
     Wait(usize),
@@ -38,7 +38,7 @@ enum Step {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Ask {
+struct Query {
     reversed: bool,
     raw: bool,
     versions: u32,
@@ -53,7 +53,7 @@ struct Ask {
     family_offset: u32,
 }
 
-fn asks() -> impl Strategy<Value = Ask> {
+fn queries() -> impl Strategy<Value = Query> {
     let filters = vec![
         "ColumnPaginationFilter(2, 1)",
         "SingleColumnValueFilter('a', '1', =, 'binary:v', true, true)",
@@ -93,7 +93,7 @@ fn asks() -> impl Strategy<Value = Ask> {
         |(
             (reversed, raw, versions, filter, on_demand, batch),
             (range, columns, times, limit, family_limit, family_offset),
-        )| Ask {
+        )| Query {
             reversed,
             raw,
             versions,
@@ -119,10 +119,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(row, family, column, at, kind)| Step::Delete { row, family, column, at, kind }),
         4 => (0usize..3).prop_map(Step::Flush),
         1 => compact.prop_map(Step::Compact),
-        8 => (asks(), prop_oneof![Just(u64::MAX), 1u64..200], any::<bool>(), prop_oneof![3 => Just(0u64), 1 => 1u64..12])
-            .prop_map(|(ask, bytes, hasty, back)| Step::Open { ask, bytes, hasty, back }),
-        2 => asks().prop_map(Step::Point),
-        2 => asks().prop_map(Step::Remember),
+        8 => (queries(), prop_oneof![Just(u64::MAX), 1u64..200], any::<bool>(), prop_oneof![3 => Just(0u64), 1 => 1u64..12])
+            .prop_map(|(query, bytes, hasty, back)| Step::Open { query, bytes, hasty, back }),
+        2 => queries().prop_map(Step::Point),
+        2 => queries().prop_map(Step::Remember),
         1 => Just(Step::Recall),
         12 => (0usize..9, 1usize..6).prop_map(|(at, parts)| Step::Read(at, parts)),
         5 => (0usize..9).prop_map(Step::Wait),
@@ -220,16 +220,16 @@ fn change(table: &Table, step: &Step, kinds: [usize; 3]) {
     }
 }
 
-fn scan_of(ask: &Ask, kinds: [usize; 3]) -> Scan {
-    let mut scan = match ask.range {
+fn scan_of(query: &Query, kinds: [usize; 3]) -> Scan {
+    let mut scan = match query.range {
         None => Scan::all(),
         Some((a, b)) => Scan::new(RowRange::new(vec![a.min(b)], vec![a.max(b)])),
     };
-    scan.versions = ask.versions;
-    if ask.columns != 0 {
+    scan.versions = query.versions;
+    if query.columns != 0 {
         for (at, family) in FAMILIES.iter().enumerate() {
             for (nth, column) in columns_of(kinds).iter().enumerate() {
-                if ask.columns >> (at * 4 + nth) & 1 == 1 {
+                if query.columns >> (at * 4 + nth) & 1 == 1 {
                     scan = scan.column(*family, *column);
                 }
             }
@@ -238,21 +238,21 @@ fn scan_of(ask: &Ask, kinds: [usize; 3]) -> Scan {
     let seeks = |text: &&str| {
         ["Column", "Multiple", "Dependent", "First", "WHILE"].iter().any(|name| text.contains(name))
     };
-    scan.filter = ask.filter.filter(|text| kinds[2] == 0 || !seeks(text)).map(|text| {
+    scan.filter = query.filter.filter(|text| kinds[2] == 0 || !seeks(text)).map(|text| {
         Box::new(Filter::parse(text).unwrap_or_else(|error| panic!("{text}: {error}")))
     });
-    scan.reversed = ask.reversed;
-    scan.raw = ask.raw;
-    scan.families_on_demand = ask.on_demand;
-    scan.batch = ask.batch;
-    scan.limit = ask.limit;
-    scan.family_limit = ask.family_limit;
-    scan.family_offset = ask.family_offset;
-    if let Some((min, len)) = ask.times {
+    scan.reversed = query.reversed;
+    scan.raw = query.raw;
+    scan.families_on_demand = query.on_demand;
+    scan.batch = query.batch;
+    scan.limit = query.limit;
+    scan.family_limit = query.family_limit;
+    scan.family_offset = query.family_offset;
+    if let Some((min, len)) = query.times {
         let range = TimeRange::new(millis(min), millis(min + len)).unwrap();
         for (name, kind) in FAMILIES.iter().zip(kinds) {
             // Surplus versions show in time ranges.
-            if ask.raw || !drops(kind) {
+            if query.raw || !drops(kind) {
                 scan.family_time_ranges.insert((*name).into(), range);
             }
         }
@@ -268,9 +268,9 @@ enum Scanner {
 struct Open {
     scanner: Scanner,
     limits: ScanLimits,
-    ask: String,
+    query: String,
     expected: Vec<Cell>,
-    found: Vec<Cell>,
+    actual: Vec<Cell>,
     is_over: bool,
     /// It may have ended to free memory, when the last cells were not read yet.
     was_ended: bool,
@@ -307,11 +307,11 @@ impl Open {
                 }),
             };
             match scanned {
-                Ok(Scanned::Row { row, .. }) => self.found.extend(row.to_cells()),
+                Ok(Scanned::Row { row, .. }) => self.actual.extend(row.to_cells()),
                 Ok(Scanned::Paused(_)) => {}
                 Ok(Scanned::End) => self.is_over = true,
                 Err(error) => {
-                    assert!(is_ended(&error), "{error}: {}", self.ask);
+                    assert!(is_ended(&error), "{error}: {}", self.query);
                     (self.is_over, self.was_ended) = (true, true);
                 }
             }
@@ -331,24 +331,25 @@ fn show(cells: &[Cell], sort: bool) -> Vec<String> {
 }
 
 fn config() -> ProptestConfig {
-    let asked = ProptestConfig::default();
+    let default = ProptestConfig::default();
     // A case is long.
-    let cases = std::env::var_os("PROPTEST_CASES").map_or(64, |_| asked.cases);
-    ProptestConfig { cases, max_shrink_iters: 3000, failure_persistence: None, ..asked }
+    let cases = std::env::var_os("PROPTEST_CASES").map_or(64, |_| default.cases);
+    ProptestConfig { cases, max_shrink_iters: 3000, failure_persistence: None, ..default }
 }
 
 /// Returns the visible cells, by a few reads that cover all.
 fn now(table: &Table, kinds: [usize; 3]) -> Vec<Vec<String>> {
-    let base = Ask { versions: u32::MAX, ..Ask::default() };
-    let asks = [
+    let base = Query { versions: u32::MAX, ..Query::default() };
+    let queries = [
         base.clone(),
-        Ask { versions: 1, reversed: true, ..base.clone() },
-        Ask { times: Some((2, 2)), ..base.clone() },
-        Ask { times: Some((0, 3)), ..base.clone() },
-        Ask { filter: Some("TimestampsFilter(2, 4)"), ..base },
+        Query { versions: 1, reversed: true, ..base.clone() },
+        Query { times: Some((2, 2)), ..base.clone() },
+        Query { times: Some((0, 3)), ..base.clone() },
+        Query { filter: Some("TimestampsFilter(2, 4)"), ..base },
     ];
-    asks.iter()
-        .map(|ask| show(&all_at(table, &scan_of(ask, kinds), u64::MAX).unwrap().0, false))
+    queries
+        .iter()
+        .map(|query| show(&all_at(table, &scan_of(query, kinds), u64::MAX).unwrap().0, false))
         .collect()
 }
 
@@ -360,13 +361,13 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let (store, table) = open(dir.path(), Some(kinds));
         let mut scanners: Vec<Open> = Vec::new();
-        let mut points: Vec<(Ask, Arc<ReadPoint>, Vec<Cell>)> = Vec::new();
-        let mut remembered: Vec<(u64, Ask, Vec<Cell>)> = Vec::new();
+        let mut points: Vec<(Query, Arc<ReadPoint>, Vec<Cell>)> = Vec::new();
+        let mut remembered: Vec<(u64, Query, Vec<Cell>)> = Vec::new();
         let late = Instant::now();
         for (nth, step) in steps.iter().enumerate() {
             match step {
-                Step::Open { ask, bytes, hasty, back } => {
-                    let scan = scan_of(ask, kinds);
+                Step::Open { query, bytes, hasty, back } => {
+                    let scan = scan_of(query, kinds);
                     let region = &table.regions()[0];
                     let latest = region.scan(&Scan::all()).unwrap().read_point();
                     let as_of = latest.saturating_sub(*back);
@@ -376,35 +377,35 @@ proptest! {
                     let until = hasty.then_some(late);
                     // A limit that allows more than the read needs.
                     let bytes = if *hasty && *bytes == u64::MAX { 1 << 40 } else { *bytes };
-                    scanners.push(Open { scanner: Scanner::Region(Box::new(scanner)), limits: ScanLimits { bytes, until }, ask: format!("step {nth} {ask:?} as_of {as_of}"), expected, found: Vec::new(), is_over: false, was_ended: false });
+                    scanners.push(Open { scanner: Scanner::Region(Box::new(scanner)), limits: ScanLimits { bytes, until }, query: format!("step {nth} {query:?} as_of {as_of}"), expected, actual: Vec::new(), is_over: false, was_ended: false });
                 }
-                Step::Point(ask) => {
-                    let scan = scan_of(ask, kinds);
+                Step::Point(query) => {
+                    let scan = scan_of(query, kinds);
                     let Some((expected, _)) = all_at(&table, &scan, u64::MAX) else { continue };
-                    points.push((ask.clone(), store.read_point(), expected));
+                    points.push((query.clone(), store.read_point(), expected));
                 }
-                Step::Remember(ask) => {
-                    let scan = scan_of(ask, kinds);
+                Step::Remember(query) => {
+                    let scan = scan_of(query, kinds);
                     let Some((expected, at)) = all_at(&table, &scan, u64::MAX) else { continue };
-                    remembered.push((at, ask.clone(), expected));
+                    remembered.push((at, query.clone(), expected));
                 }
                 Step::Recall => {
-                    for (ask, point, expected) in points.drain(..) {
-                        let scanner = match table.scan_at(scan_of(&ask, kinds), &point) {
+                    for (query, point, expected) in points.drain(..) {
+                        let scanner = match table.scan_at(scan_of(&query, kinds), &point) {
                             Ok(scanner) => scanner,
                             Err(error) => {
                                 // Only what sees what flushes drop.
-                                prop_assert!(is_ended(&error) && (ask.raw || ask.times.is_some()), "{}: {:?}", error, ask);
+                                prop_assert!(is_ended(&error) && (query.raw || query.times.is_some()), "{}: {:?}", error, query);
                                 continue;
                             }
                         };
-                        scanners.push(Open { scanner: Scanner::Table(Box::new(scanner)), limits: ScanLimits::NONE, ask: format!("point {ask:?}"), expected, found: Vec::new(), is_over: false, was_ended: false });
+                        scanners.push(Open { scanner: Scanner::Table(Box::new(scanner)), limits: ScanLimits::NONE, query: format!("point {query:?}"), expected, actual: Vec::new(), is_over: false, was_ended: false });
                     }
-                    for (at, ask, expected) in &remembered {
-                        if ask.raw || ask.times.is_some() { continue; }
-                        let (found, point) = all_at(&table, &scan_of(ask, kinds), *at).unwrap();
+                    for (at, query, expected) in &remembered {
+                        if query.raw || query.times.is_some() { continue; }
+                        let (actual, point) = all_at(&table, &scan_of(query, kinds), *at).unwrap();
                         if point == *at {
-                            prop_assert_eq!(show(&found, ask.on_demand), show(expected, ask.on_demand), "as of {} {:?} at step {}", at, ask, nth);
+                            prop_assert_eq!(show(&actual, query.on_demand), show(expected, query.on_demand), "as of {} {:?} at step {}", at, query, nth);
                         }
                     }
                 }
@@ -450,14 +451,14 @@ proptest! {
             if !open.is_over {
                 open.read(usize::MAX);
             }
-            let sort = open.ask.contains("on_demand: true");
+            let sort = open.query.contains("on_demand: true");
             let expected = match open.was_ended {
                 // What it gave before is what was there.
-                true => &open.expected[..open.found.len().min(open.expected.len())],
+                true => &open.expected[..open.actual.len().min(open.expected.len())],
                 false => &open.expected[..],
             };
             if !open.was_ended || !sort {
-                prop_assert_eq!(show(&open.found, sort), show(expected, sort), "{}", open.ask);
+                prop_assert_eq!(show(&open.actual, sort), show(expected, sort), "{}", open.query);
             }
         }
         let before = now(&table, kinds);

@@ -167,37 +167,42 @@ fn scan(table: &Table, scan: &Scan, in_parts: bool) -> Vec<Row> {
 }
 
 /// Returns the plan parts that read the family.
-fn parts_of_family(plan: &Plan, wanted: &Columns) -> Vec<PlanPart> {
-    let parts = plan.parts(wanted).into_iter();
+fn parts_of_family(plan: &Plan, selection: &Columns) -> Vec<PlanPart> {
+    let parts = plan.parts(selection).into_iter();
     parts.filter(|part| part.columns.selects_family(b"f")).collect()
 }
 
 /// Reads by a plan in every way, and compares what it shows with a plain read.
-fn check(table: &Table, plan: &Plan, wanted: &Columns, versions: u32) -> Result<(), TestCaseError> {
-    let parts = parts_of_family(plan, wanted);
+fn check(
+    table: &Table,
+    plan: &Plan,
+    selection: &Columns,
+    versions: u32,
+) -> Result<(), TestCaseError> {
+    let parts = parts_of_family(plan, selection);
     for reversed in [false, true] {
         let mut plain = Scan { versions, reversed, ..Scan::all() };
         plain.columns.add_family("f");
-        let expected = shown(plan, wanted, &scan(table, &plain, false));
+        let expected = shown(plan, selection, &scan(table, &plain, false));
         for in_parts in [false, true] {
             let mut read = Vec::new();
             for PlanPart { columns, filter } in parts.clone() {
                 let filter = filter.map(Box::new);
                 let filtered = Scan { versions, reversed, columns, filter, ..Scan::all() };
-                read.extend(shown(plan, wanted, &scan(table, &filtered, in_parts)));
+                read.extend(shown(plan, selection, &scan(table, &filtered, in_parts)));
             }
             prop_assert_eq!(&read, &expected, "reversed={}, in parts={}", reversed, in_parts);
         }
     }
     for row in ROWS {
         let get = Get::new(row).unwrap().versions(versions).family("f");
-        let expected = shown(plan, wanted, &[table.get(&get).unwrap()]);
+        let expected = shown(plan, selection, &[table.get(&get).unwrap()]);
         let mut read = Vec::new();
         for PlanPart { columns, filter } in parts.clone() {
             let mut get = Get::new(row).unwrap().versions(versions);
             get.columns = columns;
             get.filter = filter.map(Box::new);
-            read.extend(shown(plan, wanted, &[table.get(&get).unwrap()]));
+            read.extend(shown(plan, selection, &[table.get(&get).unwrap()]));
         }
         prop_assert_eq!(read, expected, "get of {}", row);
     }
@@ -220,8 +225,8 @@ proptest! {
         }
         for query in QUERIES {
             let plan = plan(query);
-            for wanted in [&[][..], &[None], &[Some("b")], &[Some(""), Some("b")]] {
-                check(&table, &plan, &columns(wanted), versions)?;
+            for names in [&[][..], &[None], &[Some("b")], &[Some(""), Some("b")]] {
+                check(&table, &plan, &columns(names), versions)?;
             }
         }
     }

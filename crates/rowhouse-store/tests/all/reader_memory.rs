@@ -133,9 +133,9 @@ fn sixty_one_readers_under_writes_hold_no_more_than_the_bound_and_a_memstore() {
     for (nth, (round, (reader, had))) in readers.into_iter().enumerate() {
         let is_early = matches!(reader, Reader::Scanner(_));
         match read(&table, reader) {
-            Ok(found) => {
+            Ok(versions) => {
                 let seen = if round == 1 { 1 } else { 99 + round };
-                assert_eq!(found, vec![seen; (ROWS - had) as usize], "reader {round}");
+                assert_eq!(versions, vec![seen; (ROWS - had) as usize], "reader {round}");
                 read_whole += 1;
             }
             Err(error) => {

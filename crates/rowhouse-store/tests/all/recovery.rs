@@ -228,9 +228,9 @@ fn the_log_is_rolled_flushed_and_forgotten() {
     }
     store.table(&name()).unwrap().flush().unwrap();
     // The current segment and the one made ahead. A background flush may still be running.
-    let begun = Instant::now();
+    let started = Instant::now();
     while segments(dir.path()).len() > 2 {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", segments(dir.path()));
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", segments(dir.path()));
         std::thread::sleep(Duration::from_millis(5));
     }
     drop(store);
@@ -261,11 +261,11 @@ fn a_long_log_comes_back_in_several_memstores_and_goes_into_files() {
     let check = |store: &Store| {
         for row in 0..3000 {
             let get = Get::new(format!("{row:04}")).unwrap();
-            let found = store.table(&name()).unwrap().get(&get).unwrap();
+            let result = store.table(&name()).unwrap().get(&get).unwrap();
             let round = if row % 3 == 0 { 3 } else { 1 + u8::from(row % 2 == 0) };
             let expected = (row % 5 != 0).then_some([round; 300]);
             assert_eq!(
-                found.value("f", "q").as_deref(),
+                result.value("f", "q").as_deref(),
                 expected.as_ref().map(|v| &v[..]),
                 "{row}"
             );
@@ -274,9 +274,9 @@ fn a_long_log_comes_back_in_several_memstores_and_goes_into_files() {
     check(&store);
     // Cells in several memstores are flushed without a request.
     let size = || store.table(&name()).unwrap().regions()[0].size();
-    let begun = Instant::now();
+    let started = Instant::now();
     while size().memstore_bytes > 0 {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", size());
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", size());
         std::thread::sleep(Duration::from_millis(5));
     }
     check(&store);

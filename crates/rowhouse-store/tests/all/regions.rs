@@ -222,11 +222,11 @@ fn the_limit_of_a_scan_counts_rows_over_regions_also_those_whose_last_part_is_em
         let delete = Delete::new(row(number)).unwrap().family("g", Timestamp::LATEST).unwrap();
         table.mutate(&delete.into()).unwrap();
     }
-    for (reversed, wanted) in [(false, rows(0..4)), (true, rows([5, 4, 3, 2]))] {
+    for (reversed, expected) in [(false, rows(0..4)), (true, rows([5, 4, 3, 2]))] {
         let limited = Scan { batch: Some(1), limit: Some(4), reversed, ..Scan::all() };
         let mut scanner = table.scan(limited).unwrap();
         let seen = std::iter::from_fn(|| scanner.next().unwrap()).map(|row| text(row.key()));
-        assert_eq!(seen.collect::<Vec<_>>(), wanted);
+        assert_eq!(seen.collect::<Vec<_>>(), expected);
     }
 }
 
@@ -356,8 +356,8 @@ fn rows_that_are_no_place_to_split_and_regions_that_are_no_neighbours_are_refuse
     };
     let middle = region(&store, "r0050");
     for at in ["r0050", "r0040", "r0070", ""] {
-        let said = refused(&middle, at);
-        assert!(at.is_empty() || said.contains(at), "{said}");
+        let message = refused(&middle, at);
+        assert!(at.is_empty() || message.contains(at), "{message}");
     }
     let (first, last) = (region(&store, ""), region(&store, "r0070"));
     let names = [&first.name().full[..], &last.name().full[..]];

@@ -85,10 +85,10 @@ fn scanners_and_read_points_go_on_in_the_replaced_table_and_other_reads_are_refu
     let (_dir, store) = store();
     let (old, handle) = (table(&store, "mail"), table(&store, "mail.new"));
     let point = store.read_point();
-    let mut begun = old.scan_at(Scan::all(), &point).unwrap();
-    assert!(begun.next().unwrap().is_some());
+    let mut scanner = old.scan_at(Scan::all(), &point).unwrap();
+    assert!(scanner.next().unwrap().is_some());
     replace(&store);
-    assert_eq!(texts(begun), ["old"]);
+    assert_eq!(texts(scanner), ["old"]);
     assert_eq!(texts(old.scan_at(Scan::all(), &point).unwrap()), ["old"; 2]);
     let row = old.get_at(&Get::new("z").unwrap(), &point).unwrap();
     assert_eq!(row.value("d", "b").as_deref(), Some(&b"old"[..]));

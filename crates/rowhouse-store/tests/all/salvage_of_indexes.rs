@@ -132,10 +132,10 @@ fn a_copy_is_kept_as_a_table_if_nothing_is_left_of_its_base() {
     let store = make(dir.path());
     let copy = store.table(&name("mail.by_box")).unwrap();
     copy.flush().unwrap();
-    let kept = copy.regions()[0].file_paths(&[]).unwrap();
+    let paths = copy.regions()[0].file_paths(&[]).unwrap();
     drop((copy, store));
     for path in files(dir.path()) {
-        if !kept.iter().any(|kept| path.ends_with(kept)) {
+        if !paths.iter().any(|it| path.ends_with(it)) {
             fs::remove_file(path).unwrap();
         }
     }
@@ -144,8 +144,8 @@ fn a_copy_is_kept_as_a_table_if_nothing_is_left_of_its_base() {
     }
     let into = tempfile::tempdir().unwrap();
     let report = salvage(dir.path(), into.path(), |_| {}).unwrap();
-    let told = |text: &str| report.lost.iter().any(|lost| lost.message().contains(text));
-    assert!(told("table=mail.by_box, index=by_box of mail"), "{report:?}");
+    let is_reported = |text: &str| report.lost.iter().any(|lost| lost.message().contains(text));
+    assert!(is_reported("table=mail.by_box, index=by_box of mail"), "{report:?}");
     let store = Store::open(into.path()).unwrap();
     assert_eq!(count(&store, "mail.by_box"), ROWS);
     let copy = store.table(&name("mail.by_box")).unwrap();

@@ -54,11 +54,11 @@ fn loaded_while_written(dir: &Path) -> (Store, Vec<String>) {
     for row in 0..100 {
         put(&table, &format!("row{row:04}"), "g", vec![b'g'; 200_000]);
     }
-    let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (started, over) = (AtomicBool::new(false), AtomicBool::new(false));
     let written = std::thread::scope(|scope| {
-        let (table, begun, over) = (&table, &begun, &over);
+        let (table, started, over) = (&table, &started, &over);
         let writer = scope.spawn(move || {
-            while !begun.load(Ordering::Acquire) {
+            while !started.load(Ordering::Acquire) {
                 std::thread::yield_now();
             }
             let mut written = Vec::new();
@@ -72,7 +72,7 @@ fn loaded_while_written(dir: &Path) -> (Store, Vec<String>) {
         });
         let files = files_to_load(hfiles.path()).unwrap();
         let report = store.bulk_load(&name("a"), &files, |_| {
-            begun.store(true, Ordering::Release);
+            started.store(true, Ordering::Release);
         });
         over.store(true, Ordering::Release);
         report.unwrap();

@@ -56,20 +56,20 @@ fn over(
     let (store, table) = store(dir.path(), before);
     write(&table);
     let mut scanner = table.regions()[0].scan(&scan).unwrap();
-    let mut found = rows(&mut scanner, 1);
+    let mut seen = rows(&mut scanner, 1);
     scanner.follow_flushes().unwrap();
     store.alter_family(table.name(), after).unwrap();
     table.flush().unwrap();
     scanner.follow_flushes().unwrap();
-    found.extend(rows(&mut scanner, usize::MAX));
-    found
+    seen.extend(rows(&mut scanner, usize::MAX));
+    seen
 }
 
 fn three_versions(table: &Table) {
     (1..4).for_each(|at| put(table, at));
 }
 
-fn put_behind_a_delete(table: &Table) {
+fn put_after_a_delete(table: &Table) {
     for row in 0..ROWS {
         let delete = Delete::new(vec![row]).unwrap().column("f", "q", millis(5)).unwrap();
         table.mutate(&delete.into()).unwrap();
@@ -101,7 +101,7 @@ fn a_scanner_sees_its_cells_where_a_time_to_live_is_declared() {
 #[test]
 fn a_scanner_goes_by_the_order_of_writing_where_that_ends() {
     let before = family().attribute("NEW_VERSION_BEHAVIOR", "TRUE");
-    assert_eq!(over(before, family(), Scan::all(), put_behind_a_delete), [1; 4]);
+    assert_eq!(over(before, family(), Scan::all(), put_after_a_delete), [1; 4]);
 }
 
 #[test]

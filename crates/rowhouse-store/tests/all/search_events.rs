@@ -393,8 +393,8 @@ fn a_read_has_tables_state_and_read_point_of_one_moment() {
     let get = Get::new("bob").unwrap();
     assert!(read.table.get_at(&get, &read.point).unwrap().is_empty());
     assert_eq!(mail.store.search_read(&name("mail"), "text").unwrap().state, IndexState::Ready);
-    let found = mail.store.search_indexes().unwrap();
-    let [SearchIndex { table, index, entries, state, is_enabled: true, .. }] = &found[..] else {
+    let indexes = mail.store.search_indexes().unwrap();
+    let [SearchIndex { table, index, entries, state, is_enabled: true, .. }] = &indexes[..] else {
         panic!("one index")
     };
     assert_eq!((table, index.name(), state), (&name("mail"), "text", &IndexState::Ready));

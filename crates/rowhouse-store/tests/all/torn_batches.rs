@@ -125,8 +125,8 @@ fn look_by_gets(store: &Store) -> [u64; WRITERS as usize] {
         for at in (0..ROWS).rev() {
             for name in ["b", "a"] {
                 let get = Get::new(row(writer, at)).unwrap();
-                let found = table(store, name).get_at(&get, &point).unwrap();
-                let cells = found.cells();
+                let result = table(store, name).get_at(&get, &point).unwrap();
+                let cells = result.cells();
                 numbers
                     .extend(cells.map(|cell| u64::from_be_bytes(cell.value().try_into().unwrap())));
             }

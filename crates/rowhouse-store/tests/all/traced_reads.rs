@@ -42,8 +42,8 @@ fn put(table: &Table, row: &str, family: &'static str, at: i64, value: &str) {
 fn traced<T>(store: &Store, read: impl FnOnce(&Arc<ReadPoint>) -> T) -> (T, ReadReport) {
     let trace = Arc::<ReadTrace>::default();
     let point = Arc::new(store.read_point().traced(&trace));
-    let found = read(&point);
-    (found, trace.report())
+    let result = read(&point);
+    (result, trace.report())
 }
 
 fn rows(table: &Arc<Table>, scan: &Scan, point: &Arc<ReadPoint>) -> Vec<Row> {
@@ -79,8 +79,8 @@ fn a_trace_tells_why_each_file_was_left_out() {
 
     let since_20 = TimeRange::new(millis(20), millis(100)).unwrap();
     let scan = Scan { time_range: since_20, ..Scan::new(RowRange::new("", "m")) };
-    let (found, report) = traced(&store, |point| rows(&table, &scan, point));
-    assert_eq!(found.len(), 2, "b from memory and e");
+    let (result, report) = traced(&store, |point| rows(&table, &scan, point));
+    assert_eq!(result.len(), 2, "b from memory and e");
     let [first, second] = files(&report)[..] else { panic!("{report:?}") };
     assert_eq!((first.left_out_by_times, second.reads), (1, 1));
     let family = &report.tables[0].regions[0].families[0];
@@ -128,8 +128,8 @@ fn a_file_that_a_limited_scan_does_not_reach_is_not_read() {
         table.flush().unwrap();
     }
     let scan = Scan { limit: Some(1), ..Scan::all() };
-    let (found, report) = traced(&store, |point| rows(&table, &scan, point));
-    assert_eq!(found.len(), 1);
+    let (result, report) = traced(&store, |point| rows(&table, &scan, point));
+    assert_eq!(result.len(), 1);
     let reads: Vec<u64> = files(&report).iter().map(|file| file.reads).collect();
     // The end of a row is seen at the next one.
     assert_eq!(reads, [1, 1, 0]);
@@ -152,9 +152,9 @@ fn a_block_comes_from_the_disk_first_and_then_from_the_cache() {
     assert_eq!((second.blocks_cached, second.blocks_from_disk), (1, 0));
     assert!(first.bytes_from_disk > 30_000 && first.bytes_from_disk == second.bytes_cached);
 
-    let (found, report) = traced(&store, |point| rows(&table, &Scan::all(), point));
+    let (result, report) = traced(&store, |point| rows(&table, &Scan::all(), point));
     let file = files(&report)[0];
-    assert_eq!((found.len(), file.cells_read), (2_000, 2_000));
+    assert_eq!((result.len(), file.cells_read), (2_000, 2_000));
     assert!(file.parts_read.iter().all(|read| *read), "a full scan reads every part");
 }
 
@@ -242,19 +242,19 @@ proptest! {
         let plain = Arc::new(store.read_point());
         for scan in scans {
             let expected = rows(&table, &scan, &plain);
-            let (found, report) = traced(&store, |point| rows(&table, &scan, point));
-            prop_assert_eq!(cells(&found), cells(&expected));
+            let (result, report) = traced(&store, |point| rows(&table, &scan, point));
+            prop_assert_eq!(cells(&result), cells(&expected));
             let total = report.total();
-            prop_assert_eq!(total.rows_returned, found.len() as u64);
-            prop_assert_eq!(total.cells_returned, cells(&found).len() as u64);
+            prop_assert_eq!(total.rows_returned, result.len() as u64);
+            prop_assert_eq!(total.cells_returned, cells(&result).len() as u64);
             prop_assert!(total.rows_read >= total.rows_returned);
             prop_assert!(total.cells_read >= total.cells_returned);
         }
         for row in 0..20 {
             let get = Get::new(key(row)).unwrap();
             let expected = table.get_at(&get, &plain).unwrap();
-            let (found, report) = traced(&store, |point| table.get_at(&get, point).unwrap());
-            prop_assert_eq!(cells(&[found]), cells(std::slice::from_ref(&expected)));
+            let (result, report) = traced(&store, |point| table.get_at(&get, point).unwrap());
+            prop_assert_eq!(cells(&[result]), cells(std::slice::from_ref(&expected)));
             let total = report.total();
             prop_assert_eq!(total.rows_returned, u64::from(!expected.is_empty()));
             prop_assert_eq!(total.cells_returned, expected.cells().count() as u64);

@@ -193,11 +193,11 @@ proptest! {
         let cut = |row: &Row| {
             let cells = row.to_cells();
             let limit = limit.map_or(usize::MAX, |limit| limit as usize);
-            let kept = FAMILIES.iter().flat_map(|family| {
+            let retained = FAMILIES.iter().flat_map(|family| {
                 let of_family = cells.iter().filter(|cell| cell.family() == family.as_bytes());
                 of_family.skip(offset as usize).take(limit).cloned().collect::<Vec<_>>()
             });
-            Row::new(kept.collect())
+            Row::new(retained.collect())
         };
         let whole = read(&table, Scan { reversed, ..all(3) });
         let expected: Vec<Row> = whole.iter().map(cut).filter(|row| !row.is_empty()).collect();
@@ -225,8 +225,8 @@ proptest! {
             expected.extend(apart(family, range).iter().flat_map(Row::to_cells));
         }
         expected.sort_by(|a, b| a.key().cmp(&b.key()));
-        let found: Vec<Cell> = with_own.iter().flat_map(Row::to_cells).collect();
-        prop_assert_eq!(found, expected);
+        let cells: Vec<Cell> = with_own.iter().flat_map(Row::to_cells).collect();
+        prop_assert_eq!(cells, expected);
     }
 }
 
@@ -253,12 +253,12 @@ fn a_hint_from_a_column_without_a_name_passes_markers_of_the_family_forward_alon
     let put = Put::new("b").unwrap().add_at("a", "", millis(6), "").unwrap();
     table.mutate(&put.add_at("a", "xy", millis(4), "deleted").unwrap().into()).unwrap();
     table.mutate(&Delete::new("b").unwrap().family("a", millis(5)).unwrap().into()).unwrap();
-    let found = |reversed| {
+    let count = |reversed| {
         let mut scan = Scan::all().filter(Filter::ColumnPrefix("xy".into()));
         scan.reversed = reversed;
         read(&table, scan).len()
     };
-    assert_eq!((found(false), found(true)), (1, 0));
+    assert_eq!((count(false), count(true)), (1, 0));
 }
 
 #[test]
@@ -268,12 +268,12 @@ fn a_hint_to_an_older_version_passes_markers_of_the_column_forward_alone_as_in_h
     let put = Put::new("b").unwrap().add_at("a", "x", millis(6), "").unwrap();
     table.mutate(&put.add_at("a", "x", millis(4), "deleted").unwrap().into()).unwrap();
     table.mutate(&Delete::new("b").unwrap().column("a", "x", millis(5)).unwrap().into()).unwrap();
-    let found = |reversed| {
+    let count = |reversed| {
         let timestamps = [4].into();
         let mut scan =
             Scan::all().versions(9).filter(Filter::Timestamps { timestamps, can_hint: true });
         scan.reversed = reversed;
         read(&table, scan).len()
     };
-    assert_eq!((found(false), found(true)), (1, 0));
+    assert_eq!((count(false), count(true)), (1, 0));
 }

@@ -51,7 +51,7 @@ impl Family {
 }
 
 /// A request for cells in a family.
-pub(crate) struct Ask<'a> {
+pub(crate) struct Query<'a> {
     pub(crate) qualifiers: Option<&'a Qualifiers>,
     pub(crate) range: TimeRange,
     pub(crate) versions: u32,
@@ -62,7 +62,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) jumps: Vec<(Cell, KeyBuf)>,
 }
 
-impl Ask<'_> {
+impl Query<'_> {
     fn meets(&self, cell: &Cell) -> bool {
         let is_over =
             |(from, to): &(Cell, KeyBuf)| from.key() < cell.key() && cell.key() < to.as_key();
@@ -98,9 +98,15 @@ impl Plain {
     }
 
     /// Returns the cells that a read of one family in a row sees.
-    pub(crate) fn read(&self, row: &[u8], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell> {
+    pub(crate) fn read(
+        &self,
+        row: &[u8],
+        family: &Family,
+        query: &Query<'_>,
+        now: i64,
+    ) -> Vec<Cell> {
         let cells = self.of(row, family);
-        if ask.raw { raw(&cells, ask) } else { visible(&cells, family, ask, now) }
+        if query.raw { raw(&cells, query) } else { visible(&cells, family, query, now) }
     }
 
     /// Compacts all files of all families; `same_store` decides which rows share a store.
@@ -110,7 +116,7 @@ impl Plain {
         same_store: impl Fn(&[u8], &[u8]) -> bool,
         now: i64,
     ) {
-        let mut kept = Vec::new();
+        let mut retained = Vec::new();
         for family in families {
             for row in self.rows() {
                 let store = self.cells.iter().filter(|cell| {
@@ -118,10 +124,10 @@ impl Plain {
                 });
                 let puts = store.filter(|cell| cell.kind() == CellKind::Put);
                 let earliest_put = puts.map(millis).min().unwrap_or(i64::MAX);
-                kept.extend(compacted(&self.of(&row, family), family, earliest_put, now));
+                retained.extend(compacted(&self.of(&row, family), family, earliest_put, now));
             }
         }
-        self.cells = kept;
+        self.cells = retained;
     }
 
     /// Returns a family's cells in a row, in HBase's order.
@@ -134,16 +140,16 @@ impl Plain {
 }
 
 /// Returns the requested puts that no marker covers and that are not surplus versions.
-fn visible(cells: &[Cell], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell> {
+fn visible(cells: &[Cell], family: &Family, query: &Query<'_>, now: i64) -> Vec<Cell> {
     let there = || cells.iter().filter(|cell| family.has(cell, now));
-    let minded = there().filter(|cell| is_minded(cell, family, ask.range) && ask.meets(cell));
+    let minded = there().filter(|cell| is_minded(cell, family, query.range) && query.meets(cell));
     let minded: Vec<&Cell> = minded.collect();
     let mut seen = Vec::new();
     for qualifier in qualifiers(cells) {
-        if ask.qualifiers.is_some_and(|wanted| !wanted.contains(&qualifier)) {
+        if query.qualifiers.is_some_and(|names| !names.contains(&qualifier)) {
             continue;
         }
-        let puts = there().filter(|cell| is_put_of(cell, &qualifier) && ask.meets(cell));
+        let puts = there().filter(|cell| is_put_of(cell, &qualifier) && query.meets(cell));
         let puts = puts.collect::<Vec<_>>();
         let left: Vec<&Cell> = match family.by_sequence {
             true => written_in_order(&puts, &minded, family.versions_max),
@@ -152,11 +158,11 @@ fn visible(cells: &[Cell], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell
                 puts.into_iter().filter(|put| !covered(put)).collect()
             }
         };
-        let in_range = left.into_iter().filter(|put| ask.range.contains(millis(put)));
+        let in_range = left.into_iter().filter(|put| query.range.contains(millis(put)));
         let versions = newest_of_each_time(in_range);
-        let most = if ask.filtered { u32::MAX } else { ask.versions.min(family.versions_max) };
+        let most = if query.filtered { u32::MAX } else { query.versions.min(family.versions_max) };
         for (version, place) in versions.into_iter().zip(1..=most) {
-            if ask.filtered || family.keeps(version, place, now) {
+            if query.filtered || family.keeps(version, place, now) {
                 seen.push(version.clone());
             }
         }
@@ -235,15 +241,15 @@ fn turn(cell: &Cell, markers: &[&Cell]) -> u64 {
 
 /// Returns all stored cells: puts, up to `versions` in each column, and the markers between and
 /// after them, up to the first surplus put.
-fn raw(cells: &[Cell], ask: &Ask<'_>) -> Vec<Cell> {
-    let most = if ask.filtered { u32::MAX } else { ask.versions };
-    let asked = cells.iter().filter(|cell| ask.range.contains(millis(cell)));
-    counted(asked, |_, versions| versions <= most)
+fn raw(cells: &[Cell], query: &Query<'_>) -> Vec<Cell> {
+    let most = if query.filtered { u32::MAX } else { query.versions };
+    let in_range = cells.iter().filter(|cell| query.range.contains(millis(cell)));
+    counted(in_range, |_, versions| versions <= most)
 }
 
 /// Returns the cells that a compaction of all files leaves in a row's family.
 fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Vec<Cell> {
-    let everything = Ask {
+    let everything = Query {
         qualifiers: None,
         range: TimeRange::ALL,
         versions: u32::MAX,
@@ -282,7 +288,7 @@ fn counted<'a>(
     cells: impl Iterator<Item = &'a Cell>,
     keeps: impl Fn(&Cell, u32) -> bool,
 ) -> Vec<Cell> {
-    let mut kept = Vec::new();
+    let mut retained = Vec::new();
     let (mut before, mut versions): (Option<&Cell>, u32) = (None, 0);
     for cell in cells {
         let same_column = before.is_some_and(|before| before.qualifier() == cell.qualifier());
@@ -298,10 +304,10 @@ fn counted<'a>(
         }
         versions += u32::from(cell.kind() == CellKind::Put);
         if keeps(cell, versions) {
-            kept.push(cell.clone());
+            retained.push(cell.clone());
         }
     }
-    kept
+    retained
 }
 
 /// Returns, from puts in one column, newest first, the last written at each timestamp.

@@ -10,7 +10,7 @@ use rowhouse_model::{
 };
 use rowhouse_store::{Clock, CompactionKind, CompactionSettings, Settings, Store, Table};
 
-use super::plain::{Ask, Family, Plain};
+use super::plain::{Family, Plain, Query};
 use super::sift;
 use super::steps::{FAMILIES, Place, QUALIFIERS, ROWS, Read, SPLIT, Step, ends_at_a_row};
 
@@ -139,8 +139,8 @@ impl Run {
             if written.iter().any(again) {
                 continue;
             }
-            let asked = place.at.map_or(Timestamp::LATEST, |at| millis(at.into()));
-            put = put.add_at(family, qualifier, asked, [*value]).unwrap();
+            let timestamp = place.at.map_or(Timestamp::LATEST, |at| millis(at.into()));
+            put = put.add_at(family, qualifier, timestamp, [*value]).unwrap();
             let kind = CellKind::Put;
             written.push(Cell::new(row, family, qualifier, at, kind, [*value]).unwrap());
         }
@@ -150,7 +150,7 @@ impl Run {
 
     fn delete(&mut self, row: &str, place: &Place, kind: CellKind) {
         let (family, mut qualifier) = (FAMILIES[place.family], QUALIFIERS[place.qualifier]);
-        let asked = place.at.map_or(Timestamp::LATEST, |at| millis(at.into()));
+        let timestamp = place.at.map_or(Timestamp::LATEST, |at| millis(at.into()));
         let mut at = millis(place.at.map_or(self.now(), i64::from));
         let delete = Delete::new(row.to_owned()).unwrap();
         let delete = match kind {
@@ -159,14 +159,14 @@ impl Run {
                     let newest = self.newest(row, place.family, qualifier);
                     at = newest.map_or(at, |cell| cell.timestamp());
                 }
-                delete.version(family, qualifier, asked)
+                delete.version(family, qualifier, timestamp)
             }
-            CellKind::DeleteColumn => delete.column(family, qualifier, asked),
+            CellKind::DeleteColumn => delete.column(family, qualifier, timestamp),
             _ => {
                 qualifier = "";
                 match kind {
-                    CellKind::DeleteFamily => delete.family(family, asked),
-                    _ => delete.family_version(family, asked),
+                    CellKind::DeleteFamily => delete.family(family, timestamp),
+                    _ => delete.family_version(family, timestamp),
                 }
             }
         };
@@ -178,7 +178,7 @@ impl Run {
     fn newest(&self, row: &str, family: usize, qualifier: &str) -> Option<Cell> {
         let mut get = Get::new(row.to_owned()).unwrap();
         get = get.column(FAMILIES[family], qualifier.to_owned());
-        let ask = Ask {
+        let query = Query {
             qualifiers: get.columns.qualifiers(FAMILIES[family].as_bytes()),
             range: TimeRange::ALL,
             versions: 1,
@@ -186,7 +186,7 @@ impl Run {
             filtered: false,
             jumps: Vec::new(),
         };
-        let read = self.plain.read(row.as_bytes(), &self.families[family], &ask, self.now());
+        let read = self.plain.read(row.as_bytes(), &self.families[family], &query, self.now());
         read.into_iter().next()
     }
 
@@ -233,19 +233,19 @@ impl Run {
         }
     }
 
-    fn read_row(&self, row: &str, asked: &Scan) {
-        let mut get = Get::new(row.to_owned()).unwrap().versions(asked.versions);
-        get = get.time_range(asked.time_range);
-        get.columns = asked.columns.clone();
-        get.family_time_ranges = asked.family_time_ranges.clone();
-        (get.family_limit, get.family_offset) = (asked.family_limit, asked.family_offset);
-        get.filter = asked.filter.clone();
+    fn read_row(&self, row: &str, requested: &Scan) {
+        let mut get = Get::new(row.to_owned()).unwrap().versions(requested.versions);
+        get = get.time_range(requested.time_range);
+        get.columns = requested.columns.clone();
+        get.family_time_ranges = requested.family_time_ranges.clone();
+        (get.family_limit, get.family_offset) = (requested.family_limit, requested.family_offset);
+        get.filter = requested.filter.clone();
         let scan = Scan {
             range: RowRange::row(row.as_bytes()),
             limit: None,
             batch: None,
             reversed: false,
-            ..asked.clone()
+            ..requested.clone()
         };
         let Some(expected) = self.expected(&scan) else { return };
         let expected = expected.into_iter().next().unwrap_or_default();
@@ -271,14 +271,14 @@ impl Run {
     /// cells.
     fn expected(&self, scan: &Scan) -> Option<Vec<Vec<Cell>>> {
         self.plain.jumped.set(false);
-        let (before, behind) = (RowRange::new("", SPLIT), RowRange::new(SPLIT, ""));
-        let mut regions = [before, behind];
+        let (before, after) = (RowRange::new("", SPLIT), RowRange::new(SPLIT, ""));
+        let mut regions = [before, after];
         let mut rows: Vec<Vec<u8>> = self.plain.rows().into_iter().collect();
         if scan.reversed {
             regions.reverse();
             rows.reverse();
         }
-        let mut found = Vec::new();
+        let mut results = Vec::new();
         for region in regions.iter().filter(|region| region.overlaps(&scan.range)) {
             let filter = scan.filter.as_deref();
             let mut filter = filter.map(|filter| FilterRun::new(filter, scan.reversed).unwrap());
@@ -290,9 +290,9 @@ impl Run {
             if rows.is_empty() && filter.as_mut().is_some_and(FilterRun::is_done) {
                 break;
             }
-            found.extend(rows);
+            results.extend(rows);
         }
-        (!(self.dropped && self.plain.jumped.get())).then_some(found)
+        (!(self.dropped && self.plain.jumped.get())).then_some(results)
     }
 
     /// Reads everything in several ways, before and after a reopen.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use rowhouse_filter::{FilterRun, FilterVerdict, KeptValue};
 use rowhouse_model::{Cell, Scan};
 
-use super::plain::{Ask, Family, Plain};
+use super::plain::{Family, Plain, Query};
 
 /// Returns the rows that a scan of one region returns, each whole. `rows` are the region's, in the
 /// scan's order; the filter is private to the region.
@@ -18,15 +18,15 @@ pub(crate) fn scan(
     filter: &mut Option<FilterRun>,
     now: i64,
 ) -> Vec<Vec<Cell>> {
-    let asked =
+    let selected =
         families.iter().filter(|family| scan.columns.selects_family(family.name.as_bytes()));
     // Some families are read only if the filter accepts the row by the others. A row without cells
     // in those others is not found.
-    let (seen, on_demand): (Vec<&Family>, Vec<&Family>) = asked.partition(|family| {
+    let (seen, on_demand): (Vec<&Family>, Vec<&Family>) = selected.partition(|family| {
         let needs = |filter: &FilterRun| filter.needs_family(family.name.as_bytes());
         !scan.families_on_demand || filter.as_ref().is_none_or(needs)
     });
-    let mut found = Vec::new();
+    let mut results = Vec::new();
     let mut over = BTreeSet::new();
     // The row that a hint has moved a family to. Other families may still read the rows before it.
     let mut gone_to: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
@@ -46,7 +46,7 @@ pub(crate) fn scan(
             if !is_there(family, &over, &gone_to) {
                 return Vec::new();
             }
-            let read = |ask: &Ask<'_>| plain.read(&row, family, ask, now);
+            let read = |query: &Query<'_>| plain.read(&row, family, query, now);
             let sifted = sifted(read, family, scan, filter, now);
             if sifted.is_over {
                 over.insert(family.name);
@@ -63,14 +63,14 @@ pub(crate) fn scan(
         if let Some(mut cells) = cells {
             cells.extend(on_demand.iter().flat_map(|family| read(family, filter)));
             cells.sort_by(|a, b| a.key().cmp(&b.key()));
-            found.push(cells);
+            results.push(cells);
         }
         if let Some(filter) = filter {
             filter.reset();
         }
     }
-    found.retain(|cells| !cells.is_empty());
-    found
+    results.retain(|cells| !cells.is_empty());
+    results
 }
 
 /// Applies the filter's decisions on a whole row. Returns `None` when the row is rejected before
@@ -92,9 +92,9 @@ fn whole(mut cells: Vec<Cell>, filter: &mut Option<FilterRun>) -> Option<Vec<Cel
 }
 
 /// Returns the scan's request for a family.
-fn ask<'a>(scan: &'a Scan, family: &Family) -> Ask<'a> {
+fn query_of<'a>(scan: &'a Scan, family: &Family) -> Query<'a> {
     let own = scan.family_time_ranges.get(family.name.as_bytes());
-    Ask {
+    Query {
         qualifiers: scan.columns.qualifiers(family.name.as_bytes()).filter(|names| !names.is_all()),
         range: own.copied().unwrap_or(scan.time_range),
         versions: scan.versions,
@@ -119,7 +119,7 @@ struct Sifted {
 }
 
 fn sifted(
-    read: impl Fn(&Ask<'_>) -> Vec<Cell>,
+    read: impl Fn(&Query<'_>) -> Vec<Cell>,
     family: &Family,
     scan: &Scan,
     filter: &mut Option<FilterRun>,
@@ -131,10 +131,10 @@ fn sifted(
     };
     let offset = scan.family_offset as usize;
     let most = scan.family_limit.map_or(usize::MAX, |limit| limit.max(1) as usize);
-    let (mut kept, mut passed, mut gone_to, mut jumped) = (Vec::new(), 0, None, false);
-    let mut ask = ask(scan, family);
-    let named = ask.qualifiers.is_some();
-    let mut visible = VecDeque::from(read(&ask));
+    let (mut accepted, mut passed, mut gone_to, mut jumped) = (Vec::new(), 0, None, false);
+    let mut query = query_of(scan, family);
+    let named = query.qualifiers.is_some();
+    let mut visible = VecDeque::from(read(&query));
     let mut column = Column::default();
     while let Some(cell) = visible.pop_front() {
         column.enter(&cell);
@@ -171,7 +171,7 @@ fn sifted(
                     let hint = filter.hint(&cell.view());
                     // A hint back to an earlier row ends this one.
                     if scan.reversed && hint.as_ref().is_some_and(|hint| hint.row < cell.row()) {
-                        return Sifted { cells: kept, is_over: false, gone_to, jumped };
+                        return Sifted { cells: accepted, is_over: false, gone_to, jumped };
                     }
                     if !scan.reversed
                         && let Some(to) = hint.as_ref().filter(|to| to.row > cell.row())
@@ -186,9 +186,9 @@ fn sifted(
                         let there = |cells: Vec<Cell>| -> VecDeque<Cell> {
                             cells.into_iter().filter(|cell| cell.key() >= hint.as_key()).collect()
                         };
-                        let all_met = there(read(&ask));
-                        ask.jumps.push((cell, hint.clone()));
-                        visible = there(read(&ask));
+                        let all_met = there(read(&query));
+                        query.jumps.push((cell, hint.clone()));
+                        visible = there(read(&query));
                         jumped |= visible != all_met;
                     }
                     continue;
@@ -206,17 +206,17 @@ fn sifted(
         }
         passed += 1;
         if passed > offset {
-            kept.push(with_value(&cell, value));
+            accepted.push(with_value(&cell, value));
         }
-        if kept.len() >= most {
-            return Sifted { cells: kept, is_over: false, gone_to, jumped };
+        if accepted.len() >= most {
+            return Sifted { cells: accepted, is_over: false, gone_to, jumped };
         }
         if row_done {
             break;
         }
     }
     let is_over = filter.as_mut().is_some_and(FilterRun::is_done);
-    Sifted { cells: kept, is_over, gone_to, jumped }
+    Sifted { cells: accepted, is_over, gone_to, jumped }
 }
 
 fn with_value(cell: &Cell, value: KeptValue) -> Cell {

@@ -76,10 +76,10 @@ pub(crate) fn families() -> impl Strategy<Value = [FamilyDescriptor; 2]> {
         let versions = prop::sample::select(vec!["1", "2", "3", "50"]);
         let ttl = prop::sample::select(vec!["", "", "3", "1000"]);
         let least = prop::sample::select(vec!["0", "0", "1", "2"]);
-        let kept = prop::sample::select(vec!["FALSE", "FALSE", "TRUE", "TTL"]);
+        let keep_deleted = prop::sample::select(vec!["FALSE", "FALSE", "TRUE", "TTL"]);
         let bloom = prop::sample::select(vec!["ROW", "ROWCOL", "NONE"]);
-        (versions, ttl, least, kept, bloom, prop::bool::weighted(0.2)).prop_map(
-            move |(versions, ttl, least, kept, bloom, by_sequence)| {
+        (versions, ttl, least, keep_deleted, bloom, prop::bool::weighted(0.2)).prop_map(
+            move |(versions, ttl, least, keep_deleted, bloom, by_sequence)| {
                 let mut family = FamilyDescriptor::new(name)
                     .unwrap_or_else(|error| panic!("{error}"))
                     .attribute("VERSIONS", versions)
@@ -97,7 +97,7 @@ pub(crate) fn families() -> impl Strategy<Value = [FamilyDescriptor; 2]> {
                         family = family.attribute("MIN_VERSIONS", least);
                     }
                 }
-                family.attribute("KEEP_DELETED_CELLS", kept)
+                family.attribute("KEEP_DELETED_CELLS", keep_deleted)
             },
         )
     };

@@ -11,7 +11,7 @@ pub(crate) fn work_by_hand(engine: &Engine) -> bool {
     let Some(job) = engine.compactions.take_waiting(&engine.candidates()) else { return false };
     let _compacting = job.family.compacting.write();
     // The test requests it again if it fails.
-    let done = compact(engine, &job.family, job.asked, Pacing::Waited);
+    let done = compact(engine, &job.family, job.requested, Pacing::Waited);
     done.is_ok()
 }
 
@@ -42,20 +42,22 @@ pub(crate) fn work(engine: &Engine, share: Share) {
         let done = guard(|| {
             let Some(_compacting) = job.family.compacting.try_read() else {
                 // Another thread locked it in between and will request another check.
-                engine.compactions.request(&job.family, job.asked);
+                engine.compactions.request(&job.family, job.requested);
                 return Ok(());
             };
-            compact(engine, &job.family, job.asked, Pacing::Paced)
+            compact(engine, &job.family, job.requested, Pacing::Paced)
         });
         if job.family.memstore_bytes() >= engine.settings.memstore_flush_bytes {
             // The flush may have been postponed.
             job.family.request_flush(&engine.queue);
         }
         // A compaction that was stopped because it is no longer required has not failed.
-        let wanted = engine.check_working().is_ok()
+        let still_required = engine.check_working().is_ok()
             && engine.compactions.is_enabled()
             && !job.family.is_closing();
-        engine.compactions.done(job, done.err().filter(|_| wanted).map(|error| error.to_string()));
+        engine
+            .compactions
+            .done(job, done.err().filter(|_| still_required).map(|error| error.to_string()));
     }
 }
 

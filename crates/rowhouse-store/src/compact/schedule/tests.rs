@@ -66,7 +66,7 @@ fn settings(change: impl FnOnce(&mut CompactionSettings)) -> Settings {
 }
 
 /// Allows only requested compactions.
-fn only_asked(compaction: &mut CompactionSettings) {
+fn only_requested(compaction: &mut CompactionSettings) {
     compaction.files_min = usize::MAX;
 }
 
@@ -118,9 +118,9 @@ fn get(table: &Table, row: &str) -> rowhouse_model::Result<Row> {
 }
 
 fn wait_until(what: &str, ready: impl Fn() -> bool) {
-    let begun = Instant::now();
+    let started = Instant::now();
     while !ready() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "in vain: {what}");
+        assert!(started.elapsed() < Duration::from_secs(20), "in vain: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -148,7 +148,7 @@ fn files_are_merged_as_they_come_and_everything_is_read_back() {
 
 #[test]
 fn what_is_asked_for_is_merged_in_the_background_and_told() {
-    let store = open(SimulatedDisk::default(), settings(only_asked));
+    let store = open(SimulatedDisk::default(), settings(only_requested));
     let table = create(&store, "t", family());
     (0..5).for_each(|n| put_file(&table, &n.to_string(), [n]));
     assert_eq!(region(&table).compaction_state(), CompactionState::None);
@@ -165,7 +165,7 @@ fn what_is_asked_for_is_merged_in_the_background_and_told() {
 #[test]
 fn stores_are_merged_side_by_side_and_no_file_twice() {
     let endless = |compaction: &mut CompactionSettings| {
-        only_asked(compaction);
+        only_requested(compaction);
         endless(compaction);
         compaction.threads = 4;
     };
@@ -221,7 +221,7 @@ fn new_files_of_a_store_are_merged_beside_its_old_ones_and_all_of_them_after_bot
 #[test]
 fn a_large_merge_leaves_a_thread_for_small_ones() {
     let two_threads = |compaction: &mut CompactionSettings| {
-        only_asked(compaction);
+        only_requested(compaction);
         endless(compaction);
     };
     let mut settings = settings(two_threads);
@@ -251,13 +251,13 @@ fn closing_and_dropping_end_a_merge_that_runs() {
         put_large_files(table);
         wait_until("it runs", || merging(table));
     }
-    let begun = Instant::now();
+    let started = Instant::now();
     store.disable_table(tables[0].name()).unwrap();
     store.drop_table(tables[0].name()).unwrap();
     wait_until("the other still runs", || merging(&tables[1]));
     assert_eq!(failure(&tables[0]), None);
     store.close().unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     assert_eq!(failure(&tables[1]), None);
 }
 
@@ -265,7 +265,7 @@ fn closing_and_dropping_end_a_merge_that_runs() {
 fn a_panic_in_a_merge_leaves_the_files_and_the_thread() {
     let disk = PanickingDisk::default();
     let one_thread = |compaction: &mut CompactionSettings| {
-        only_asked(compaction);
+        only_requested(compaction);
         compaction.threads = 1;
     };
     let store = open(disk.clone(), settings(one_thread));
@@ -329,7 +329,7 @@ fn files_whose_cells_have_all_expired_go_unread() {
     let clock = TurnedClock(Arc::new(AtomicI64::new(1_000_000)));
     let disk = SimulatedDisk::default();
     let often = |compaction: &mut CompactionSettings| {
-        only_asked(compaction);
+        only_requested(compaction);
         compaction.check_period = Duration::from_millis(1);
     };
     let builder = Store::builder("simulated").settings(settings(often));
@@ -364,7 +364,7 @@ fn files_whose_cells_have_all_expired_go_unread() {
 #[test]
 fn writers_to_a_store_with_too_many_files_wait_until_some_are_merged() {
     let blocking = |compaction: &mut CompactionSettings| {
-        only_asked(compaction);
+        only_requested(compaction);
         compaction.files_blocking = 3;
     };
     let mut settings = settings(blocking);
@@ -395,7 +395,7 @@ fn writers_to_a_store_with_too_many_files_wait_until_some_are_merged() {
 #[test]
 fn a_flush_is_not_put_off_for_ever() {
     let blocking = |compaction: &mut CompactionSettings| {
-        only_asked(compaction);
+        only_requested(compaction);
         compaction.files_blocking = 1;
         compaction.blocking_wait = Duration::from_secs(3);
     };
@@ -416,7 +416,7 @@ fn a_flush_is_not_put_off_for_ever() {
 #[test]
 fn a_scanner_that_is_too_old_is_refused_and_lets_go_of_what_it_held() {
     let disk = SimulatedDisk::default();
-    let mut settings = settings(only_asked);
+    let mut settings = settings(only_requested);
     settings.scan_age_max = Duration::from_millis(200);
     let store = open(disk.clone(), settings);
     let table = create(&store, "t", family());
@@ -446,7 +446,7 @@ fn a_scanner_that_is_too_old_is_refused_and_lets_go_of_what_it_held() {
 
 #[test]
 fn a_sequence_from_before_a_merge_is_too_old_for_its_outcome() {
-    let store = open(SimulatedDisk::default(), settings(only_asked));
+    let store = open(SimulatedDisk::default(), settings(only_requested));
     let table = create(&store, "t", family());
     let family = &region(&table).families()[0];
     let mvcc = &region(&table).engine().mvcc;

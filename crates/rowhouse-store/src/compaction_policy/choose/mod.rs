@@ -53,7 +53,7 @@ pub(crate) struct PolicyInput<'a> {
     /// The cells that a major compaction drops for certain.
     pub(crate) drops: Drops,
     /// The compaction kind that was requested.
-    pub(crate) asked: Option<CompactionKind>,
+    pub(crate) requested: Option<CompactionKind>,
 }
 
 /// The cell kinds that a major compaction drops for certain in a family.
@@ -62,7 +62,7 @@ pub(crate) struct Drops {
     /// Delete markers: the family does not keep deleted cells.
     pub(crate) markers: bool,
     /// Cells after the newest one in their column: the family keeps one version.
-    pub(crate) behind: bool,
+    pub(crate) older_versions: bool,
 }
 
 /// The policy's decision.
@@ -106,8 +106,8 @@ pub(crate) fn choose(situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
     if files.is_empty() {
         return Choice::Nothing;
     }
-    let asked_major = situation.asked == Some(CompactionKind::Major);
-    if busy == 0 && (asked_major || is_major_due(situation, policy)) {
+    let major_requested = situation.requested == Some(CompactionKind::Major);
+    if busy == 0 && (major_requested || is_major_due(situation, policy)) {
         return Choice::Merge(0..files.len(), CompactionKind::Major);
     }
     if busy == 0
@@ -115,19 +115,19 @@ pub(crate) fn choose(situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
     {
         // Rewrite the files a split left before anything else, so that the files shared with other
         // regions can be deleted.
-        let behind = files.iter().rposition(|file| file.wider).map_or(first, |last| last + 1);
-        return merge(files, first..behind);
+        let end = files.iter().rposition(|file| file.wider).map_or(first, |last| last + 1);
+        return merge(files, first..end);
     }
-    match situation.asked {
+    match situation.requested {
         // A requested minor compaction is chosen as HBase would.
         Some(_) => choose_run(files, busy, policy, |run, _| Some(run.len())),
         // These settings allow only requested compactions.
         None if policy.files_min > policy.files_max => Choice::Nothing,
-        None => choose_unasked(situation, policy),
+        None => choose_unrequested(situation, policy),
     }
 }
 
-fn choose_unasked(situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
+fn choose_unrequested(situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
     let (files, busy) = (situation.files, situation.busy);
     let enough = busy == 0 && files.len() >= policy.files_min.saturating_add(SURPLUS_FILES_MORE);
     let cells: u64 = files.iter().map(|file| file.cells).sum();
@@ -224,8 +224,8 @@ fn surplus_of(file: &FileSummary<'_>, drops: Drops) -> u64 {
     let Some(surplus) = file.surplus.filter(|_| !file.major) else { return 0 };
     // A marker is dropped together with a cell it covers.
     let markers = if drops.markers { surplus.markers.saturating_mul(2) } else { 0 };
-    let behind = if drops.behind { surplus.behind } else { 0 };
-    markers.saturating_add(behind).min(file.cells)
+    let older_versions = if drops.older_versions { surplus.older_versions } else { 0 };
+    markers.saturating_add(older_versions).min(file.cells)
 }
 
 /// Returns the first timestamp in a file that was not expired when the file was written.

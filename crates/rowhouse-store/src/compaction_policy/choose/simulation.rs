@@ -41,7 +41,7 @@ enum Pattern {
     /// Keys that begin with the time; some rows are put again within two hours.
     TimeFirstTwice,
     /// Keys that begin with one of a thousand metrics, then the time; with a TTL.
-    TimeBehind,
+    MetricFirst,
     /// Every row is deleted five hours after it was put.
     Queue,
     /// One cell in four deletes an existing row.
@@ -54,14 +54,14 @@ const PATTERNS: [(Pattern, &str); 8] = [
     (Pattern::HotRange, "the same rows again, most in a hot range"),
     (Pattern::TimeFirst, "time first, TTL"),
     (Pattern::TimeFirstTwice, "time first, some rows again within two hours"),
-    (Pattern::TimeBehind, "metric, then time; TTL"),
+    (Pattern::MetricFirst, "metric, then time; TTL"),
     (Pattern::Queue, "a queue"),
     (Pattern::Deletes, "a quarter are deletes"),
 ];
 
 impl Pattern {
     fn expires(self) -> bool {
-        matches!(self, Self::TimeFirst | Self::TimeBehind)
+        matches!(self, Self::TimeFirst | Self::MetricFirst)
     }
 
     /// Returns cell number `at`. Deletes choose their row from `live`.
@@ -83,7 +83,7 @@ impl Pattern {
                 put(((at as u64 + 100 - late) << 8) + random.below(256))
             }
             Self::TimeFirstTwice => put(at as u64 + 1000 - random.below(CELLS_A_FLUSH as u64 * 4)),
-            Self::TimeBehind => put((random.below(1000) << 32) + at as u64),
+            Self::MetricFirst => put((random.below(1000) << 32) + at as u64),
             Self::Queue => match live.oldest_before(millis - 10 * MILLIS_A_FLUSH) {
                 Some(row) if at % 2 == 1 => delete(row),
                 _ => put(random.next()),
@@ -184,7 +184,8 @@ impl File {
         let last = cells.iter().map(|cell| cell.millis).max().unwrap();
         let surplus = Surplus {
             markers: cells.iter().filter(|cell| cell.delete).count() as u64,
-            behind: cells.windows(2).filter(|pair| pair[0].row == pair[1].row).count() as u64,
+            older_versions: cells.windows(2).filter(|pair| pair[0].row == pair[1].row).count()
+                as u64,
         };
         Self { id, cells, created_millis, major, timestamps: (first, last), surplus }
     }
@@ -271,9 +272,9 @@ impl Side {
             if row != Some(cell.row) {
                 (row, hidden) = (Some(cell.row), false);
             }
-            let kept = cell.delete || !hidden;
+            let is_retained = cell.delete || !hidden;
             hidden |= cell.delete || self != Self::RowhouseKeeping;
-            kept
+            is_retained
         });
         cells
     }
@@ -329,7 +330,7 @@ fn mean_of_lives(pattern: Pattern, side: Side) -> Outcome {
 
 fn live_through(pattern: Pattern, side: Side, seed: u64) -> Outcome {
     let policy = Policy { major_jitter: 0.0, ..Policy::new(&Settings::default()) };
-    let drops = Drops { markers: true, behind: true };
+    let drops = Drops { markers: true, older_versions: true };
     let mut random = Random(seed);
     let mut live = Live::default();
     let mut files: Vec<File> = Vec::new();
@@ -360,7 +361,7 @@ fn live_through(pattern: Pattern, side: Side, seed: u64) -> Outcome {
                 now_millis,
                 unexpired_from,
                 drops,
-                asked: None,
+                requested: None,
             };
             match side.choose(&situation, &policy) {
                 Choice::Nothing => break,
@@ -378,10 +379,10 @@ fn live_through(pattern: Pattern, side: Side, seed: u64) -> Outcome {
             let holds = |file: &&File| {
                 file.cells[0].row <= row && row <= file.cells[file.cells.len() - 1].row
             };
-            let found = files.iter().filter(holds).count();
+            let consulted = files.iter().filter(holds).count();
             reads += 1;
-            read_files += found;
-            read_max = read_max.max(found);
+            read_files += consulted;
+            read_max = read_max.max(consulted);
         }
         stored += files.iter().map(|file| file.cells.len()).sum::<usize>();
         seen += live.rows.len();
@@ -410,9 +411,9 @@ fn what_is_written_read_and_stored_beside_the_policy_of_hbase() {
         }
         write!(table, "| {name} |").unwrap();
         for measure in 0..3 {
-            let told = lives.iter().map(|life| &life[measure]).filter(|told| !told.is_empty());
-            let told: Vec<_> = told.map(String::as_str).collect();
-            write!(table, " {} |", told.join(" → ")).unwrap();
+            let values = lives.iter().map(|life| &life[measure]);
+            let values: Vec<_> = values.filter(|it| !it.is_empty()).map(String::as_str).collect();
+            write!(table, " {} |", values.join(" → ")).unwrap();
         }
         table.push('\n');
     }

@@ -26,7 +26,7 @@ fn parse(text: &str) -> Vec<FileSummary<'_>> {
 }
 
 fn parse_one(at: usize, text: &str) -> FileSummary<'_> {
-    let (text, behind) = text.split_once('*').unwrap_or((text, "0"));
+    let (text, older_versions) = text.split_once('*').unwrap_or((text, "0"));
     let (text, markers) = text.split_once('+').unwrap_or((text, "0"));
     let (text, rows) = text.split_once('[').unwrap_or((text, "a-z"));
     let (first_row, last_row) = rows.trim_end_matches(']').split_once('-').unwrap();
@@ -44,7 +44,7 @@ fn parse_one(at: usize, text: &str) -> FileSummary<'_> {
         cells: 100,
         surplus: Some(Surplus {
             markers: markers.parse().unwrap(),
-            behind: behind.parse().unwrap(),
+            older_versions: older_versions.parse().unwrap(),
         }),
         major: text.ends_with('!'),
         wider: text.ends_with('/'),
@@ -54,8 +54,15 @@ fn parse_one(at: usize, text: &str) -> FileSummary<'_> {
 const NOW: i64 = 1000 * DAY;
 
 fn situation<'a>(files: &'a [FileSummary<'a>]) -> PolicyInput<'a> {
-    let drops = Drops { markers: true, behind: true };
-    PolicyInput { files, busy: 0, now_millis: NOW, unexpired_from: i64::MIN, drops, asked: None }
+    let drops = Drops { markers: true, older_versions: true };
+    PolicyInput {
+        files,
+        busy: 0,
+        now_millis: NOW,
+        unexpired_from: i64::MIN,
+        drops,
+        requested: None,
+    }
 }
 
 fn check(files: &str, expected: &str) {
@@ -102,23 +109,23 @@ fn only_neighbours_are_merged() {
 
 #[test]
 fn beside_a_merge_only_files_newer_than_its_own_are_merged() {
-    let behind =
+    let beside =
         |busy| move |_: &mut Policy, situation: &mut PolicyInput<'_>| situation.busy = busy;
-    check_with("32 32 32 32 32 32", behind(3), "minor 3..6");
-    check_with("32 32 32 32 32", behind(3), "nothing");
+    check_with("32 32 32 32 32 32", beside(3), "minor 3..6");
+    check_with("32 32 32 32 32", beside(3), "nothing");
     // No choice includes all files, even if requested.
-    let asked = |kind| {
+    let requested = |kind| {
         move |_: &mut Policy, situation: &mut PolicyInput<'_>| {
-            (situation.busy, situation.asked) = (1, Some(kind));
+            (situation.busy, situation.requested) = (1, Some(kind));
         }
     };
-    check_with("500 32 32 32", asked(CompactionKind::Minor), "minor 1..4");
-    check_with("500 32/ 32 32", behind(1), "minor 1..4");
+    check_with("500 32 32 32", requested(CompactionKind::Minor), "minor 1..4");
+    check_with("500 32/ 32 32", beside(1), "minor 1..4");
     let expired = |_: &mut Policy, situation: &mut PolicyInput<'_>| {
         (situation.busy, situation.unexpired_from) = (1, 10);
     };
     check_with("32@0..9 32@0..20 32@0..9", expired, "drop [2]");
-    check_with("32+90 32+90 32+90 32", behind(3), "nothing");
+    check_with("32+90 32+90 32+90 32", beside(3), "nothing");
 }
 
 #[test]
@@ -178,13 +185,14 @@ fn jitter_spreads_the_age_evenly_around_the_period_and_is_the_same_every_time() 
 
 #[test]
 fn what_is_asked_for_is_done() {
-    let ask = |kind| move |_: &mut Policy, now: &mut PolicyInput<'_>| now.asked = Some(kind);
-    check_with("900 32", ask(CompactionKind::Major), "major");
-    check_with("900!", ask(CompactionKind::Major), "major");
-    check_with("", ask(CompactionKind::Major), "nothing");
+    let request =
+        |kind| move |_: &mut Policy, now: &mut PolicyInput<'_>| now.requested = Some(kind);
+    check_with("900 32", request(CompactionKind::Major), "major");
+    check_with("900!", request(CompactionKind::Major), "major");
+    check_with("", request(CompactionKind::Major), "nothing");
     // A minor compaction is the one that would be due anyway.
-    check_with("900 32", ask(CompactionKind::Minor), "nothing");
-    check_with("900! 32 32 32", ask(CompactionKind::Minor), "minor 1..4");
+    check_with("900 32", request(CompactionKind::Minor), "nothing");
+    check_with("900! 32 32 32", request(CompactionKind::Minor), "minor 1..4");
 }
 
 #[test]
@@ -208,8 +216,9 @@ fn files_without_a_row_in_common_are_left_alone() {
     check("9[a-b] 9[c-d] 9[e-f]", "major");
     check("32[a-b] 9[c-d] 9[e-f] 9[g-h]", "minor 1..4");
     // A request is answered as in HBase.
-    let ask = |_: &mut Policy, now: &mut PolicyInput<'_>| now.asked = Some(CompactionKind::Minor);
-    check_with("32[a-b] 32[c-d] 32[e-f] 32[g-h]", ask, "major");
+    let request =
+        |_: &mut Policy, now: &mut PolicyInput<'_>| now.requested = Some(CompactionKind::Minor);
+    check_with("32[a-b] 32[c-d] 32[e-f] 32[g-h]", request, "major");
 }
 
 #[test]
@@ -236,10 +245,12 @@ fn files_of_which_two_fifths_are_there_for_nothing_are_merged() {
     check("9000 900!*80 100 40*100 10*20", "nothing");
     let keeps = |_: &mut Policy, now: &mut PolicyInput<'_>| now.drops = Drops::default();
     check_with("9000 900+40*60 100+10*90 40*90 10", keeps, "nothing");
-    let ask = |_: &mut Policy, now: &mut PolicyInput<'_>| now.asked = Some(CompactionKind::Minor);
-    check_with("9000 900*80 100 40*100 10*20", ask, "nothing");
-    let only_asked = |policy: &mut Policy, _: &mut PolicyInput<'_>| policy.files_min = usize::MAX;
-    check_with("9000 900*80 100 40*100 10*20", only_asked, "nothing");
+    let request =
+        |_: &mut Policy, now: &mut PolicyInput<'_>| now.requested = Some(CompactionKind::Minor);
+    check_with("9000 900*80 100 40*100 10*20", request, "nothing");
+    let only_requested =
+        |policy: &mut Policy, _: &mut PolicyInput<'_>| policy.files_min = usize::MAX;
+    check_with("9000 900*80 100 40*100 10*20", only_requested, "nothing");
 }
 
 #[test]
@@ -248,18 +259,22 @@ fn a_large_file_is_written_anew_once_half_of_it_has_expired_since() {
     // Fifty hours of cells, written two days ago, in a family that retains them for three days.
     let written = NOW - 2 * DAY;
     let times = |hours: i64| format!("@{}..{}", written - hours * HOUR, written);
-    let kept_for = |days: i64| {
+    let retained_for = |days: i64| {
         move |_: &mut Policy, now: &mut PolicyInput<'_>| {
             now.unexpired_from = NOW - days * DAY;
         }
     };
-    check_with(&format!("900-2{}", times(50)), kept_for(3), "major");
-    check_with(&format!("900-2{}", times(50)), kept_for(4), "nothing");
-    check_with(&format!("900-2{} 200@1..{NOW}", times(50)), kept_for(3), "minor 0..1");
+    check_with(&format!("900-2{}", times(50)), retained_for(3), "major");
+    check_with(&format!("900-2{}", times(50)), retained_for(4), "nothing");
+    check_with(&format!("900-2{} 200@1..{NOW}", times(50)), retained_for(3), "minor 0..1");
     // Small files wait for others.
-    check_with(&format!("100-2{} 900!@{}..{NOW}", times(50), NOW - HOUR), kept_for(3), "nothing");
+    check_with(
+        &format!("100-2{} 900!@{}..{NOW}", times(50), NOW - HOUR),
+        retained_for(3),
+        "nothing",
+    );
     // Cells that had expired when it was written would have been dropped then.
-    check_with(&format!("900@1..{NOW}"), kept_for(3), "nothing");
+    check_with(&format!("900@1..{NOW}"), retained_for(3), "nothing");
 }
 
 #[test]

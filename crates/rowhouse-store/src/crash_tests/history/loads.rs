@@ -41,6 +41,6 @@ impl History {
         if self.may_fail(loaded).is_some() {
             self.seen.extend(places.iter().map(|(place, number)| (*place, number.unwrap())));
         }
-        self.ops.push(Op { number, places, outcome, is_told: true });
+        self.ops.push(Op { number, places, outcome, is_distinct: true });
     }
 }

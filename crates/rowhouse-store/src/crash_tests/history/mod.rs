@@ -57,9 +57,9 @@ fn every_history_ends_in_what_its_acknowledged_writes_promised() {
             let seeds = seeds.clone();
             scope.spawn(move || {
                 for seed in seeds.filter(|seed| seed % workers == worker) {
-                    let told = Told(seed);
+                    let report = SeedReport(seed);
                     History::new(seed).run();
-                    std::mem::forget(told);
+                    std::mem::forget(report);
                 }
             });
         }
@@ -75,9 +75,9 @@ fn a_seed_gives_the_same_history_every_time() {
 }
 
 /// Prints the seed when a history panics.
-struct Told(u64);
+struct SeedReport(u64);
 
-impl Drop for Told {
+impl Drop for SeedReport {
     fn drop(&mut self) {
         eprintln!("failed: ROWHOUSE_SEED={}", self.0);
     }
@@ -97,7 +97,7 @@ struct Op {
     outcome: Outcome,
     /// No other mutation leaves the same value in a place, so a found value shows whether this one
     /// is there.
-    is_told: bool,
+    is_distinct: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -338,7 +338,7 @@ impl History {
                 None => drop(self.seen.remove(place)),
             }
         }
-        self.ops.push(Op { number, places, outcome, is_told: true });
+        self.ops.push(Op { number, places, outcome, is_distinct: true });
     }
 
     /// Writes unlogged cells, which may be lost, between logged ones.
@@ -440,7 +440,7 @@ impl History {
         let places = (0..ROWS).map(|row| ((table, row, 1), None)).collect();
         let number = self.next_number;
         self.next_number += 1;
-        self.ops.push(Op { number, places, outcome, is_told: true });
+        self.ops.push(Op { number, places, outcome, is_distinct: true });
         if self.may_fail(dropped).is_some() {
             self.seen.retain(|place, _| (place.0, place.2) != (table, 1));
             let added = store.add_family(&name(table), FamilyDescriptor::new(FAMILIES[1]).unwrap());
@@ -476,7 +476,7 @@ impl History {
         }
         let at = self.random.below(self.scans.len());
         let (mut scan, table, expected) = self.scans.swap_remove(at);
-        let mut found = Cells::new();
+        let mut cells = Cells::new();
         loop {
             let row = match scan.next() {
                 Ok(Some(row)) => row,
@@ -491,16 +491,16 @@ impl History {
                 continue;
             }
             for (family, value) in values(&row) {
-                found.insert((table, key, family), value);
+                cells.insert((table, key, family), value);
             }
         }
         let expected: Cells = expected.into_iter().filter(|((of, _, _), _)| *of == table).collect();
-        assert_eq!(found, expected, "seed {}: a scan", self.seed);
+        assert_eq!(cells, expected, "seed {}: a scan", self.seed);
     }
 
     fn check_reads(&mut self) {
-        if let Some(found) = self.read_all().filter(|_| !self.unsure) {
-            assert_eq!(found, self.seen, "seed {}: reads", self.seed);
+        if let Some(cells) = self.read_all().filter(|_| !self.unsure) {
+            assert_eq!(cells, self.seen, "seed {}: reads", self.seed);
         }
         self.check_indexes();
     }
@@ -538,15 +538,15 @@ impl History {
 
     /// Returns every cell; `None` when the disk fails the reads.
     fn read_all(&self) -> Option<Cells> {
-        let mut found = Cells::new();
+        let mut cells = Cells::new();
         for table in 0..TABLES {
             let open = self.store().table(&name(table)).unwrap();
             for row in 0..ROWS {
                 let read = self.may_fail(open.get(&Get::new(row_key(row)).unwrap()))?;
-                found.extend(values(&read).map(|(family, value)| ((table, row, family), value)));
+                cells.extend(values(&read).map(|(family, value)| ((table, row, family), value)));
             }
         }
-        Some(found)
+        Some(cells)
     }
 
     fn begin_trouble(&mut self) {
@@ -680,47 +680,47 @@ impl History {
             return;
         }
         self.check_snapshots();
-        let found = self.read_all().unwrap();
+        let cells = self.read_all().unwrap();
         let least = if whole { self.ops.len() } else { synced_ops(&self.ops) };
         let explained =
-            (least..=self.ops.len()).any(|kept| explains(&self.base, &self.ops[..kept], &found));
+            (least..=self.ops.len()).any(|len| explains(&self.base, &self.ops[..len], &cells));
         assert!(
             explained || self.disk.has_lost_pages(),
-            "seed {}: whole={whole} least={least}\nbase {:?}\nops {:#?}\nfound {found:?}",
+            "seed {}: whole={whole} least={least}\nbase {:?}\nops {:#?}\nfound {cells:?}",
             self.seed,
             self.base,
             self.ops
         );
         if !self.disk.has_lost_pages() {
-            self.check_atomic(&found);
+            self.check_atomic(&cells);
         }
         // A killed process has writes that are not on disk yet.
         let on_disk = !self.ops.iter().any(|op| op.outcome == Outcome::Written);
         if !whole || on_disk {
-            self.base = found.clone();
+            self.base = cells.clone();
             self.ops.clear();
         }
-        self.seen = found;
+        self.seen = cells;
     }
 
     /// Checks that no mutation is there in part: if a mutation is found, the other places it wrote
     /// hold it or a later one.
-    fn check_atomic(&self, found: &Cells) {
+    fn check_atomic(&self, cells: &Cells) {
         for (at, op) in self.ops.iter().enumerate() {
             let is_there = |(place, value): &(Place, Option<u64>)| {
-                value.is_some() && found.get(place) == value.as_ref()
+                value.is_some() && cells.get(place) == value.as_ref()
             };
-            if !op.is_told || !op.places.iter().any(is_there) {
+            if !op.is_distinct || !op.places.iter().any(is_there) {
                 continue;
             }
             for (place, value) in &op.places {
                 let later = self.ops[at + 1..].iter().flat_map(|op| &op.places);
                 let overwritten = later
                     .filter(|(touched, _)| touched == place)
-                    .any(|(_, value)| found.get(place) == value.as_ref());
+                    .any(|(_, value)| cells.get(place) == value.as_ref());
                 assert!(
-                    found.get(place) == value.as_ref() || overwritten,
-                    "seed {}: half of mutation {} at {place:?}: {found:?}",
+                    cells.get(place) == value.as_ref() || overwritten,
+                    "seed {}: half of mutation {} at {place:?}: {cells:?}",
                     self.seed,
                     op.number
                 );
@@ -734,9 +734,9 @@ fn synced_ops(ops: &[Op]) -> usize {
     ops.iter().rposition(|op| op.outcome == Outcome::Synced).map_or(0, |last| last + 1)
 }
 
-/// Returns true if `found` is the result of applying these mutations to `base`, where mutations
+/// Returns true if `cells` is the result of applying these mutations to `base`, where mutations
 /// with an unknown outcome may be missing.
-fn explains(base: &Cells, ops: &[Op], found: &Cells) -> bool {
+fn explains(base: &Cells, ops: &[Op], cells: &Cells) -> bool {
     let places = (0..TABLES)
         .flat_map(|table| (0..ROWS).flat_map(move |row| [0, 1].map(|family| (table, row, family))));
     places.into_iter().all(|place| {
@@ -749,7 +749,7 @@ fn explains(base: &Cells, ops: &[Op], found: &Cells) -> bool {
                 possible.push(*value);
             }
         }
-        possible.contains(&found.get(&place).copied())
+        possible.contains(&cells.get(&place).copied())
     })
 }
 

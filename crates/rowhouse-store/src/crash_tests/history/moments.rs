@@ -50,10 +50,10 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Returns true if `found` lacks nothing but mutations after the first `least`.
-    fn lacks_only_after(&self, least: usize, found: &Cells) -> bool {
-        let mut kept = least.min(self.ops.len())..=self.ops.len();
-        kept.any(|kept| explains(&self.base, &self.ops[..kept], found))
+    /// Returns true if `cells` lacks nothing but mutations after the first `least`.
+    fn lacks_only_after(&self, least: usize, cells: &Cells) -> bool {
+        let mut lengths = least.min(self.ops.len())..=self.ops.len();
+        lengths.any(|len| explains(&self.base, &self.ops[..len], cells))
     }
 }
 
@@ -99,17 +99,17 @@ impl History {
         let is_whole = is_older(Part::Log)
             && is_older(Part::Manifest)
             && (is_older(Part::Copy) || has_no_copy);
-        let told = format!("seed {}: {parts:?} of {older} in {newer}", self.seed);
+        let context = format!("seed {}: {parts:?} of {older} in {newer}", self.seed);
         let disk: Arc<dyn Disk> = Arc::new(mixed.after_kill());
         let report = check_disk(&disk, [self.boot; 16], |_| {}).unwrap();
         if self.random.chance(32) {
-            self.salvage(&mixed, &told);
+            self.salvage(&mixed, &context);
         }
         match self.contents(&mixed) {
-            Ok(found) => {
+            Ok(cells) => {
                 let allowed = if is_whole { vec![&before, &after] } else { vec![&after] };
                 let is_right =
-                    allowed.into_iter().any(|disk| self.contents(disk).is_ok_and(|it| it == found));
+                    allowed.into_iter().any(|disk| self.contents(disk).is_ok_and(|it| it == cells));
                 // A failed write has damaged the note, and the check has reported it.
                 let is_note_damaged = report
                     .problems
@@ -120,16 +120,16 @@ impl History {
                 let least = synced_ops(&self.moments[synced_at].ops);
                 let is_cut = parts.contains(&Part::Log)
                     && report.log_end.is_some()
-                    && self.moments[newer].lacks_only_after(least, &found);
-                assert!(is_right || is_cut, "{told}: {found:?}, {report:?}");
+                    && self.moments[newer].lacks_only_after(least, &cells);
+                assert!(is_right || is_cut, "{context}: {cells:?}, {report:?}");
             }
             Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::Corruption, "{told}: {error}");
-                assert!(!report.problems.is_empty(), "{told}: {error}");
+                assert_eq!(error.kind(), ErrorKind::Corruption, "{context}: {error}");
+                assert!(!report.problems.is_empty(), "{context}: {error}");
                 let words = ["older", "missing", "does not exist", "damaged", "is not the file"];
                 let text = error.to_string();
-                assert!(words.iter().any(|word| text.contains(word)), "{told}: {error}");
-                self.tell(format_args!("{told}: {error}"));
+                assert!(words.iter().any(|word| text.contains(word)), "{context}: {error}");
+                self.tell(format_args!("{context}: {error}"));
             }
         }
         self.boot = boot;
@@ -139,7 +139,7 @@ impl History {
     fn contents(&mut self, disk: &SimulatedDisk) -> Result<Cells> {
         let copy = disk.after_kill();
         let store = self.builder(&copy).open()?;
-        let mut found = Cells::new();
+        let mut cells = Cells::new();
         for table in 0..TABLES {
             let Ok(open) = store.table(&name(table)) else { continue };
             if open.check_enabled().is_err() {
@@ -147,7 +147,7 @@ impl History {
             }
             for row in 0..ROWS {
                 let read = open.get(&Get::new(row_key(row)).unwrap())?;
-                found.extend(values(&read).map(|(family, value)| ((table, row, family), value)));
+                cells.extend(values(&read).map(|(family, value)| ((table, row, family), value)));
             }
             if store.index_state(&name(table), INDEX).is_ok_and(|state| state.is_ready()) {
                 let report = store.verify_index(&name(table), INDEX, |_| {})?;
@@ -155,16 +155,16 @@ impl History {
             }
         }
         store.abandon();
-        Ok(found)
+        Ok(cells)
     }
 
     /// Checks that a salvage takes what is readable.
-    fn salvage(&mut self, mixed: &SimulatedDisk, told: &str) {
+    fn salvage(&mut self, mixed: &SimulatedDisk, context: &str) {
         let disk: Arc<dyn Disk> = Arc::new(mixed.after_kill());
         let into = SimulatedDisk::default();
         let builder = self.builder(&into);
         let salvaged = salvage_disk(&disk, [self.boot; 16], || builder.open(), |_| {});
         let error = salvaged.err().map(|error: Error| error.to_string());
-        assert_eq!(error, None, "{told}: the salvage ended");
+        assert_eq!(error, None, "{context}: the salvage ended");
     }
 }

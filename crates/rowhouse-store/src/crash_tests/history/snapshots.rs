@@ -145,7 +145,7 @@ impl History {
         let outcome = if is_sure { Outcome::Synced } else { Outcome::Unknown };
         let number = self.next_number;
         self.next_number += 1;
-        self.ops.push(Op { number, places, outcome, is_told: false });
+        self.ops.push(Op { number, places, outcome, is_distinct: false });
         if is_sure {
             self.seen.retain(|(of, _, _), _| *of != table);
             let cells = cells.iter().map(|((row, family), it)| ((table, *row, *family), *it));
@@ -155,14 +155,14 @@ impl History {
 }
 
 fn read(store: &Store, table: &TableName) -> TableCells {
-    let mut found = TableCells::new();
+    let mut cells = TableCells::new();
     let open = store.table(table).unwrap();
     for row in 0..ROWS {
         match open.get(&Get::new(row_key(row)).unwrap()) {
-            Ok(read) => found.extend(values(&read).map(|(family, it)| ((row, family), it))),
+            Ok(read) => cells.extend(values(&read).map(|(family, it)| ((row, family), it))),
             // The snapshot was taken from a table that had lost a family.
             Err(error) => assert_eq!(error.kind(), ErrorKind::NoSuchColumnFamily, "{error}"),
         }
     }
-    found
+    cells
 }

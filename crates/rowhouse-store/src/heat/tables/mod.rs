@@ -34,10 +34,10 @@ struct Known {
 }
 
 impl Heat {
-    /// Returns the heat of a store; if not `is_kept`, the tables have none.
-    pub(crate) fn new(is_kept: bool, clock: &Arc<dyn Clock>) -> Self {
+    /// Returns the heat of a store; if not `is_enabled`, the tables have none.
+    pub(crate) fn new(is_enabled: bool, clock: &Arc<dyn Clock>) -> Self {
         let known = Known { saved_millis: clock.now_millis(), ..Known::default() };
-        let budget = is_kept.then(|| Arc::new(Budget::new(Arc::clone(clock))));
+        let budget = is_enabled.then(|| Arc::new(Budget::new(Arc::clone(clock))));
         Self { budget, known: Mutex::new(known) }
     }
 

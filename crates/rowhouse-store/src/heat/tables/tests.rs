@@ -67,17 +67,17 @@ fn columns_survive_a_close_and_share_the_minute_of_the_next_open() {
 
     let (heat, table) = one_table(&clock, 7);
     read(&table, "c");
-    let found = report(&heat, &disk, &table);
-    assert_eq!(reads(&found), 3);
+    let heat_report = report(&heat, &disk, &table);
+    assert_eq!(reads(&heat_report), 3);
     clock.add(60_000);
     read(&table, "d");
-    let found = report(&heat, &disk, &table);
-    let columns = found.columns.iter().map(|column| column.begun_millis / 60_000);
+    let heat_report = report(&heat, &disk, &table);
+    let columns = heat_report.columns.iter().map(|column| column.begun_millis / 60_000);
     assert_eq!(columns.collect::<Vec<_>>(), [0, 1, 2]);
-    assert!(!found.is_sampled);
-    assert_eq!(found.hot_rows.len(), 2, "hot rows are of one open");
-    let found = heat.report(&disk, &table, 60_000, 120_000);
-    assert_eq!(reads(&found), 2);
+    assert!(!heat_report.is_sampled);
+    assert_eq!(heat_report.hot_rows.len(), 2, "hot rows are of one open");
+    let heat_report = heat.report(&disk, &table, 60_000, 120_000);
+    assert_eq!(reads(&heat_report), 2);
 }
 
 #[test]
@@ -190,12 +190,12 @@ fn sampled_requests_count_for_all_of_them_on_average() {
         table.record(format!("{row:04}").as_bytes(), Load::of_reads(1, 10), weight, true, None);
     }
     assert!(recorded < 3 * 4000 + 4000, "{recorded}");
-    let found = report(&heat, &disk(), &table);
-    assert!(found.is_sampled);
-    let total = reads(&found);
+    let heat_report = report(&heat, &disk(), &table);
+    assert!(heat_report.is_sampled);
+    let total = reads(&heat_report);
     let is_near = |count: u64, expected: u64| count.abs_diff(expected) < expected / 10;
     assert!(is_near(total, requests), "{total}");
-    let hot = &found.hot_rows[0];
+    let hot = &heat_report.hot_rows[0];
     assert_eq!(hot.row, "0000");
     assert!(is_near(hot.reads, requests / 3), "{hot:?}");
 }

@@ -12,7 +12,7 @@ impl MemstoreCursor {
     /// Returns where the run at the cursor's position ends.
     pub(crate) fn run_end(&self) -> Option<OwnedKey> {
         let node = self.node().filter(|node| node.beside() > Between::Anything)?;
-        behind_markers(node, false, None).map(|(key, _)| OwnedKey::new(&key))
+        after_markers(node, false, None).map(|(key, _)| OwnedKey::new(&key))
     }
 
     /// As [`Cells::skip_markers`], but skips no marker that may cover `bound`, a cell from another
@@ -20,12 +20,12 @@ impl MemstoreCursor {
     ///
     /// [`Cells::skip_markers`]: crate::cells::Cells::pass_markers
     pub(crate) fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> bool {
-        let Some((key, near)) = self.node().and_then(|node| behind_markers(node, true, bound))
+        let Some((key, near)) = self.node().and_then(|node| after_markers(node, true, bound))
         else {
             return false;
         };
-        let found = self.memstore().cells.seek_near(near, &place(&key)).map(NodeRef::as_ptr);
-        self.stand_at(found);
+        let node = self.memstore().cells.seek_near(near, &place(&key)).map(NodeRef::as_ptr);
+        self.stand_at(node);
         true
     }
 }
@@ -36,7 +36,7 @@ impl MemstoreCursor {
 /// Column markers cover only cells in the same column, version markers only cells in the same
 /// column and at the same timestamp. A column marker that the reader has already matched (`judged`)
 /// covers the rest of the column, unless it may have expired.
-pub(super) fn behind_markers<'a>(
+pub(super) fn after_markers<'a>(
     here: NodeRef<'a>,
     judged: bool,
     bound: Option<&Key<'_>>,

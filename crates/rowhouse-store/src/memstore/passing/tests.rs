@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rowhouse_model::{Cell, CellKind, Key};
 
 use super::super::skip_list::SkipList;
-use super::super::spans::{Said, said_by_links};
+use super::super::spans::{LinkBounds, link_bounds};
 use super::super::{Memstore, MemstoreCursor};
 use super::*;
 
@@ -132,9 +132,9 @@ fn any_cell() -> impl Strategy<Value = Cell> {
 }
 
 /// Whether a skipped marker may cover a cell after it: the rule itself, without spans.
-fn may_cover(marker: &Key<'_>, behind: &Key<'_>) -> bool {
+fn may_cover(marker: &Key<'_>, cell: &Key<'_>) -> bool {
     let only_there = marker.kind == CellKind::DeleteVersion.code();
-    marker.qualifier == behind.qualifier && (!only_there || marker.timestamp == behind.timestamp)
+    marker.qualifier == cell.qualifier && (!only_there || marker.timestamp == cell.timestamp)
 }
 
 proptest! {
@@ -159,11 +159,11 @@ proptest! {
                 memstore.cells.insert_with_height(cell, sequence, height);
             });
         }
-        for Said { from, to, said, between } in said_by_links(&memstore.cells) {
-            prop_assert!(said <= between, "{:?} to {:?}", from.to_cell(), to.to_cell());
+        for LinkBounds { from, to, known, between } in link_bounds(&memstore.cells) {
+            prop_assert!(known <= between, "{:?} to {:?}", from.to_cell(), to.to_cell());
             // Between two markers, where readers follow links, the span is exact.
             if [from, to].iter().all(|end| Between::beside(end.key.kind) != Between::Anything) {
-                prop_assert_eq!(said, between, "{:?} to {:?}", from.to_cell(), to.to_cell());
+                prop_assert_eq!(known, between, "{:?} to {:?}", from.to_cell(), to.to_cell());
             }
         }
         let mut start = MemstoreCursor::new(Arc::clone(&memstore), &Key::row_start(b""));
@@ -266,7 +266,7 @@ fn no_reader_passes_a_put_that_is_there_while_writers_write() {
             writers.into_iter().for_each(|writer| writer.join().unwrap());
             done.store(true, Release);
         });
-        assert!(said_by_links(&memstore.cells).iter().all(|link| link.said <= link.between));
+        assert!(link_bounds(&memstore.cells).iter().all(|link| link.known <= link.between));
         if Instant::now() >= rounds_until {
             return;
         }
@@ -277,18 +277,18 @@ fn meets_all_puts(memstore: &Arc<Memstore>, there: &[AtomicBool], is_put: impl F
     let known = (0..there.len()).filter(|&at| is_put(at as u64) && there[at].load(Acquire));
     let known: Vec<usize> = known.collect();
     let mut known = known.into_iter();
-    let mut wanted = known.next();
+    let mut expected = known.next();
     let mut cursor = MemstoreCursor::new(Arc::clone(memstore), &Key::row_start(b"a"));
     while let Some(cell) = cursor.cell() {
         let qualifier = std::str::from_utf8(cell.key.qualifier).unwrap();
         let number: usize = qualifier.parse().unwrap();
-        if wanted == Some(number) {
-            wanted = known.next();
+        if expected == Some(number) {
+            expected = known.next();
         }
-        assert!(wanted.is_none_or(|wanted| wanted > number), "{wanted:?} was passed");
+        assert!(expected.is_none_or(|expected| expected > number), "{expected:?} was passed");
         if cell.kind() == CellKind::Put || !cursor.pass_markers_to(None) {
             cursor.advance();
         }
     }
-    assert_eq!(wanted, None);
+    assert_eq!(expected, None);
 }

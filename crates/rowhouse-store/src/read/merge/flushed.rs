@@ -59,15 +59,15 @@ impl Merge {
         flushed: &Arc<FlushResult>,
         caching: Caching,
     ) -> Result<()> {
-        let behind = self.cell().map(|cell| [cell.key.row, &[0]].concat());
+        let end = self.cell().map(|cell| [cell.key.row, &[0]].concat());
         let (at, _) = self.take_flushed(flushed);
         let mut sources = std::mem::take(&mut self.sources);
         if let Some(file) = &flushed.file {
             sources.insert(at, Source::File(FileCursor::at_end(file, caching)?));
         }
         *self = Self::backward(sources, self.sequence_max);
-        match behind {
-            Some(behind) => self.seek_row_before(Some(&behind)),
+        match end {
+            Some(end) => self.seek_row_before(Some(&end)),
             // Any later position is before the file's end.
             None => Ok(()),
         }
@@ -89,7 +89,7 @@ impl Merge {
 fn open_at(file: &Arc<StoreFile>, cell: &CellRef<'_>, caching: Caching) -> Result<FileCursor> {
     let mut cursor = FileCursor::open(file, &cell.key, caching)?;
     // Newer writes to the same key sort before the cell and have been read.
-    while cursor.cell().is_some_and(|found| compare(&found, cell).is_lt()) {
+    while cursor.cell().is_some_and(|current| compare(&current, cell).is_lt()) {
         cursor.advance()?;
     }
     Ok(cursor)

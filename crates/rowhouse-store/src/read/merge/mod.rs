@@ -376,7 +376,7 @@ pub(super) fn skip_unseen(source: &mut Source, sequence_max: u64) -> Result<bool
     loop {
         match source.sequence() {
             Some(sequence) if sequence > sequence_max => source.advance()?,
-            found => return Ok(found.is_some()),
+            other => return Ok(other.is_some()),
         }
     }
 }
@@ -501,8 +501,8 @@ mod tests {
             // Some steps and forward seeks, then steps to the end.
             for step in moves.into_iter().chain(std::iter::repeat_n(None, 60)) {
                 let place = |cell: &Cell| (cell.key().timestamp, cell.sequence(), cell.clone());
-                let found = merge.cell().map(|cell| cell.to_cell());
-                prop_assert_eq!(found.as_ref().map(place), expected.first().map(place));
+                let actual = merge.cell().map(|cell| cell.to_cell());
+                prop_assert_eq!(actual.as_ref().map(place), expected.first().map(place));
                 match step {
                     Some(row) => {
                         let row = [row];

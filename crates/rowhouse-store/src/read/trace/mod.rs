@@ -76,13 +76,15 @@ impl ReadTrace {
 
     /// Returns the trace of a family in a region whose trace has begun.
     pub(super) fn family(&self, family: &FamilyStore) -> Option<Arc<FamilyTrace>> {
-        let region = self.begun(family)?;
+        let region = self.find_region(family)?;
         Some(region.family(family.name()))
     }
 
     /// Adds a get's row, which may be empty, in a region with these families.
     pub(super) fn add_get(&self, families: &[Arc<FamilyStore>], row: &Row) {
-        let Some(region) = families.first().and_then(|family| self.begun(family)) else { return };
+        let Some(region) = families.first().and_then(|family| self.find_region(family)) else {
+            return;
+        };
         if !row.is_empty() {
             region.add_rows_read(1);
             region.add_row_returned();
@@ -91,7 +93,7 @@ impl ReadTrace {
     }
 
     /// Returns the trace of a family's region, if it has begun.
-    pub(super) fn begun(&self, family: &FamilyStore) -> Option<Arc<RegionTrace>> {
+    pub(super) fn find_region(&self, family: &FamilyStore) -> Option<Arc<RegionTrace>> {
         self.regions.lock().get(&family.region_id()).cloned()
     }
 }
@@ -107,22 +109,22 @@ impl TableTrace {
 
     /// Measures a call until the timer is dropped on the same thread.
     pub(crate) fn time(self: Arc<Self>) -> CallTimer {
-        CallTimer { table: self, begun: Instant::now(), cpu_begun: thread_cpu_time() }
+        CallTimer { table: self, started: Instant::now(), cpu_start: thread_cpu_time() }
     }
 }
 
 /// Adds a call's time to the table's trace when it is dropped.
 pub(crate) struct CallTimer {
     table: Arc<TableTrace>,
-    begun: Instant,
-    cpu_begun: Duration,
+    started: Instant,
+    cpu_start: Duration,
 }
 
 impl Drop for CallTimer {
     fn drop(&mut self) {
         let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let cpu = thread_cpu_time().saturating_sub(self.cpu_begun);
-        self.table.elapsed_nanos.fetch_add(nanos(self.begun.elapsed()), Ordering::Relaxed);
+        let cpu = thread_cpu_time().saturating_sub(self.cpu_start);
+        self.table.elapsed_nanos.fetch_add(nanos(self.started.elapsed()), Ordering::Relaxed);
         self.table.cpu_nanos.fetch_add(nanos(cpu), Ordering::Relaxed);
     }
 }

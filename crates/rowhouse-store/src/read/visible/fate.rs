@@ -40,7 +40,7 @@ pub(crate) enum Fate {
     /// Older than the time range.
     TooOld,
     /// In a column that was not requested.
-    NotAsked,
+    NotRequested,
     /// Overwritten at the same timestamp by a write with this sequence.
     Overwritten(u64),
     /// Surplus: enough newer versions are included, and it would be the one with this number.
@@ -61,7 +61,7 @@ impl Fate {
             Self::Expired
             | Self::ObsoleteMarker
             | Self::TooOld
-            | Self::NotAsked
+            | Self::NotRequested
             | Self::Surplus(_) => Verdict::NextColumn,
             Self::OwnExpired
             | Self::Marker

@@ -41,7 +41,7 @@ pub(crate) struct Visible<'a> {
 /// The state of the current column.
 #[derive(Default)]
 struct Column {
-    begun: bool,
+    entered: bool,
     qualifier: Vec<u8>,
     included: u32,
     /// Timestamp and sequence of the version counted last. Further cells at the timestamp are
@@ -121,7 +121,7 @@ impl<'a> Visible<'a> {
     /// Begins a row.
     pub(crate) fn begin_row(&mut self) {
         self.deletes.begin_row();
-        self.column.begun = false;
+        self.column.entered = false;
     }
 
     /// Matches the row's next cell. Cells above the reader's sequence must not be passed.
@@ -135,7 +135,7 @@ impl<'a> Visible<'a> {
     /// Whether the cell is in the same column as the cell matched before it, in the same row.
     #[inline]
     pub(crate) fn is_in_column(&self, cell: &CellRef<'_>) -> bool {
-        self.column.begun && equal_bytes(&self.column.qualifier, cell.key.qualifier)
+        self.column.entered && equal_bytes(&self.column.qualifier, cell.key.qualifier)
     }
 
     /// Matches a cell of the current column.
@@ -157,7 +157,7 @@ impl<'a> Visible<'a> {
     /// Begins another column in the row.
     pub(crate) fn enter_column(&mut self, qualifier: &[u8]) {
         self.deletes.begin_column();
-        self.column.begun = true;
+        self.column.entered = true;
         self.column.qualifier.clear();
         self.column.qualifier.extend_from_slice(qualifier);
         self.column.included = 0;
@@ -172,9 +172,9 @@ impl<'a> Visible<'a> {
             return Fate::Included { last: false };
         }
         let timestamp = cell.key.timestamp;
-        if !cell.key.qualifier.is_empty() && !self.wants_column(cell.key.qualifier) {
+        if !cell.key.qualifier.is_empty() && !self.selects_column(cell.key.qualifier) {
             // The markers do not matter either, and there may be many.
-            return Fate::NotAsked;
+            return Fate::NotRequested;
         }
         let expired = timestamp < self.rules.unexpired_from;
         if expired && self.rules.versions_min() == 0 {
@@ -200,8 +200,8 @@ impl<'a> Visible<'a> {
         if let Some(outside) = self.outside_time_range(timestamp) {
             return outside;
         }
-        if !self.wants_column(cell.key.qualifier) {
-            return Fate::NotAsked;
+        if !self.selects_column(cell.key.qualifier) {
+            return Fate::NotRequested;
         }
         self.count_version(cell, expired)
     }
@@ -215,8 +215,8 @@ impl<'a> Visible<'a> {
         Some(if newer { Fate::TooNew } else { Fate::TooOld })
     }
 
-    fn wants_column(&self, qualifier: &[u8]) -> bool {
-        self.rules.qualifiers.as_ref().is_none_or(|wanted| wanted.contains(qualifier))
+    fn selects_column(&self, qualifier: &[u8]) -> bool {
+        self.rules.qualifiers.as_ref().is_none_or(|qualifiers| qualifiers.contains(qualifier))
     }
 
     fn judge_marker(&mut self, cell: &CellRef<'_>, expired: bool) -> Fate {
@@ -314,7 +314,7 @@ impl<'a> Visible<'a> {
         if expired && included > self.rules.versions_min() {
             return Fate::Expired;
         }
-        let last = included == self.rules.versions && !self.rules.wants_last_markers();
+        let last = included == self.rules.versions && !self.rules.includes_last_markers();
         Fate::Included { last }
     }
 }

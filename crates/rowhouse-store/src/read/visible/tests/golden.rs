@@ -20,14 +20,14 @@ pub(super) struct Case<'a> {
     family: FamilyDescriptor,
     now_millis: i64,
     pub(super) cells: Vec<Cell>,
-    asked: Vec<&'a str>,
+    query: Vec<&'a str>,
     /// Indexes of the cells that HBase includes.
     included: Vec<usize>,
 }
 
 impl<'a> Case<'a> {
     pub(super) fn parse(line: &'a str) -> Self {
-        let [family, now, cells, asked, included] = line.split('\t').collect::<Vec<_>>()[..] else {
+        let [family, now, cells, query, included] = line.split('\t').collect::<Vec<_>>()[..] else {
             panic!("{line}");
         };
         Self {
@@ -35,18 +35,18 @@ impl<'a> Case<'a> {
             family: family_of(family),
             now_millis: now.parse().unwrap(),
             cells: cells.split(' ').map(parse).collect(),
-            asked: asked.split(' ').collect(),
+            query: query.split(' ').collect(),
             included: included.split_whitespace().map(|at| at.parse().unwrap()).collect(),
         }
     }
 
     pub(super) fn is_read(&self) -> bool {
-        matches!(self.asked[0], "read" | "raw")
+        matches!(self.query[0], "read" | "raw")
     }
 
     /// Returns the query's rules, without the query's filter.
     pub(super) fn rules(&self) -> Rules<'a> {
-        match self.asked[..] {
+        match self.query[..] {
             ["major"] => self.merging(CompactionKind::Major),
             ["minor"] => self.merging(CompactionKind::Minor),
             [kind, versions, range, _, columns] => {
@@ -70,10 +70,10 @@ impl<'a> Case<'a> {
 
     /// Returns the indexes of the cells included here.
     fn ours(&self) -> Vec<usize> {
-        if self.asked == ["minor"] {
+        if self.query == ["minor"] {
             return self.left_by_minor_merge();
         }
-        if self.asked.get(3) != Some(&"odd") {
+        if self.query.get(3) != Some(&"odd") {
             return shown(self.rules(), &self.cells);
         }
         let (rules, versions) = self.rules().before_filter();
@@ -110,7 +110,7 @@ impl<'a> Case<'a> {
     fn agrees(&self, ours: &[usize]) -> bool {
         let covers_by_sequence = self.family.new_version_behavior();
         let keeps_deleted = self.family.keep_deleted_cells() != KeepDeletedCells::False;
-        match self.asked[..] {
+        match self.query[..] {
             // A minor compaction keeps more, and one of two equal markers (docs/decisions/0015):
             // markers after surplus versions, cells that one with its own TTL covers or makes
             // surplus, and all cells in families that are not plain.

@@ -18,9 +18,9 @@ fn at(millis: i64) -> Timestamp {
 fn read(family: &FamilyDescriptor, rules: impl FnOnce(&mut Rules<'_>), cells: &str) -> String {
     let mut cells: Vec<Cell> = cells.split_whitespace().map(parse).collect();
     cells.sort_by(|a, b| rowhouse_model::compare(&a.view(), &b.view()));
-    let mut asked = Rules::read(family, None, TimeRange::ALL, u32::MAX, 1000);
-    rules(&mut asked);
-    let seen = shown(asked, &cells).into_iter().map(|at| print(&cells[at]));
+    let mut read_rules = Rules::read(family, None, TimeRange::ALL, u32::MAX, 1000);
+    rules(&mut read_rules);
+    let seen = shown(read_rules, &cells).into_iter().map(|at| print(&cells[at]));
     seen.collect::<Vec<_>>().join(" ")
 }
 
@@ -124,7 +124,7 @@ fn expired_cells_are_gone_but_for_the_least_versions() {
     let ttl = |versions: u32| family(versions).attribute("TTL", "1");
     let read_at = |family: &FamilyDescriptor, millis: i64, cells| {
         let rules = Rules::read(family, None, TimeRange::ALL, u32::MAX, millis);
-        read(family, |asked| *asked = rules, cells)
+        read(family, |read_rules| *read_rules = rules, cells)
     };
     assert_eq!(read_at(&ttl(9), 1002, "a@1 a@2 a@3 b@1"), "a@3 a@2");
     let keeping_one = ttl(9).attribute("MIN_VERSIONS", "1");

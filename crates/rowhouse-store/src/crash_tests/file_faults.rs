@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::flips::{End, Found, disk, disks, read, salvage};
+use super::flips::{End, Outcome, disk, disks, read, salvage};
 use crate::check::{CheckReport, check_disk};
 use crate::disk::Disk;
 use crate::disk::simulated::SimulatedDisk;
@@ -30,13 +30,13 @@ fn check(disk: &SimulatedDisk) -> CheckReport {
 
 /// Checks that neither an open nor a salvage misses data without an error, and that a check reports
 /// their errors.
-fn is_told(disk: &SimulatedDisk, mishap: &str) {
+fn is_reported(disk: &SimulatedDisk, fault: &str) {
     let report = check(disk);
-    assert!(salvage(disk, mishap) || !report.problems.is_empty(), "{mishap}: {report:?}");
-    match read(disk, mishap) {
-        Found::Right => {}
-        Found::Refused => assert!(!report.problems.is_empty(), "{mishap}: {report:?}"),
-        found => panic!("{mishap}: {found:?}"),
+    assert!(salvage(disk, fault) || !report.problems.is_empty(), "{fault}: {report:?}");
+    match read(disk, fault) {
+        Outcome::Right => {}
+        Outcome::Refused => assert!(!report.problems.is_empty(), "{fault}: {report:?}"),
+        outcome => panic!("{fault}: {outcome:?}"),
     }
 }
 
@@ -47,7 +47,7 @@ fn a_missing_file_is_an_error_or_missing_by_nobody() {
         for path in whole.paths() {
             let disk = whole.after_kill();
             disk.remove(&path).unwrap();
-            is_told(&disk, &format!("{path} is missing, {end:?}"));
+            is_reported(&disk, &format!("{path} is missing, {end:?}"));
         }
     }
 }
@@ -95,7 +95,7 @@ fn a_log_directory_that_was_emptied_is_an_error_that_names_a_segment() {
         }
         let [problem] = &check(&disk).problems[..] else { panic!("{end:?}") };
         assert!(problem.message().contains("wal/00"), "{problem}");
-        assert_eq!(read(&disk, "no log"), Found::Refused);
+        assert_eq!(read(&disk, "no log"), Outcome::Refused);
     }
 }
 
@@ -116,7 +116,7 @@ fn a_doubled_file_is_an_error_or_minded_by_nobody() {
             for double in doubles {
                 let disk = whole.after_kill();
                 write(&disk, &double, &bytes(&whole, &path));
-                is_told(&disk, &format!("{path} is there as {double} too, {end:?}"));
+                is_reported(&disk, &format!("{path} is there as {double} too, {end:?}"));
             }
         }
     }
@@ -132,7 +132,7 @@ fn files_that_changed_places_are_an_error_or_used_by_nobody() {
                 let disk = whole.after_kill();
                 write(&disk, one, &bytes(&whole, other));
                 write(&disk, other, &bytes(&whole, one));
-                is_told(&disk, &format!("{one} and {other} have changed places, {end:?}"));
+                is_reported(&disk, &format!("{one} and {other} have changed places, {end:?}"));
             }
         }
     }
@@ -151,7 +151,7 @@ fn a_file_that_is_an_older_version_of_itself_is_an_error_or_as_good() {
                 }
                 let disk = whole.after_kill();
                 write(&disk, &path, &bytes(older, &path));
-                is_told(&disk, &format!("{path} is as it was at row {row}, {end:?}"));
+                is_reported(&disk, &format!("{path} is as it was at row {row}, {end:?}"));
                 replaced += 1;
             }
         }
@@ -160,21 +160,21 @@ fn a_file_that_is_an_older_version_of_itself_is_an_error_or_as_good() {
 }
 
 /// A change to a file.
-type Mishap<'a> = Box<dyn Fn(&SimulatedDisk, &str) + 'a>;
+type Fault<'a> = Box<dyn Fn(&SimulatedDisk, &str) + 'a>;
 
 /// Returns every mistake that can affect one manifest copy.
-fn manifest_mishaps<'a>(whole: &SimulatedDisk, older: &'a [SimulatedDisk]) -> Vec<Mishap<'a>> {
+fn manifest_faults<'a>(whole: &SimulatedDisk, older: &'a [SimulatedDisk]) -> Vec<Fault<'a>> {
     let len = whole.file_len("MANIFEST").unwrap();
-    let mut mishaps: Vec<Mishap<'_>> =
+    let mut faults: Vec<Fault<'_>> =
         vec![Box::new(|disk: &SimulatedDisk, path: &str| disk.remove(path).unwrap())];
     for at in 0..len {
-        mishaps.push(Box::new(move |disk, path| disk.corrupt(path, at, 1 << (at % 8))));
-        mishaps.push(Box::new(move |disk, path| disk.cut(path, at)));
+        faults.push(Box::new(move |disk, path| disk.corrupt(path, at, 1 << (at % 8))));
+        faults.push(Box::new(move |disk, path| disk.cut(path, at)));
     }
     for older in older {
-        mishaps.push(Box::new(move |disk, path| write(disk, path, &bytes(older, path))));
+        faults.push(Box::new(move |disk, path| write(disk, path, &bytes(older, path))));
     }
-    mishaps
+    faults
 }
 
 #[test]
@@ -182,13 +182,13 @@ fn one_copy_of_the_manifest_is_enough_and_repairs_the_other() {
     for end in ENDS {
         let mut older = disks(end);
         let whole = older.pop().unwrap();
-        for (number, mishap) in manifest_mishaps(&whole, &older).iter().enumerate() {
+        for (number, fault) in manifest_faults(&whole, &older).iter().enumerate() {
             for path in ["MANIFEST", "MANIFEST.copy"] {
                 let disk = whole.after_kill();
-                mishap(&disk, path);
-                let told = format!("{path}, mishap {number}, {end:?}");
-                assert_eq!(read(&disk, &told), Found::Right, "{told}");
-                assert_eq!(check(&disk).problems.len(), 0, "{told}: it is not repaired");
+                fault(&disk, path);
+                let context = format!("{path}, mishap {number}, {end:?}");
+                assert_eq!(read(&disk, &context), Outcome::Right, "{context}");
+                assert_eq!(check(&disk).problems.len(), 0, "{context}: it is not repaired");
             }
         }
     }
@@ -198,9 +198,9 @@ fn one_copy_of_the_manifest_is_enough_and_repairs_the_other() {
 fn a_salvage_misses_nothing_with_one_copy_of_the_manifest() {
     for path in ["MANIFEST", "MANIFEST.copy"] {
         let whole = disk(End::Killed);
-        for (number, mishap) in manifest_mishaps(&whole, &[]).iter().enumerate().step_by(7) {
+        for (number, fault) in manifest_faults(&whole, &[]).iter().enumerate().step_by(7) {
             let disk = whole.after_kill();
-            mishap(&disk, path);
+            fault(&disk, path);
             assert!(salvage(&disk, &format!("{path}, mishap {number}")));
         }
     }
@@ -214,7 +214,7 @@ fn damage_of_both_copies_of_the_manifest_is_told_of_both() {
     let [problem] = &check(&disk).problems[..] else { panic!("one problem") };
     let text = problem.message();
     assert!(text.contains("MANIFEST is damaged") && text.contains("MANIFEST.copy is"), "{text}");
-    assert_eq!(read(&disk, "both copies"), Found::Refused);
+    assert_eq!(read(&disk, "both copies"), Outcome::Refused);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_manifest_of_another_store_is_refused() {
     write(&one, "MANIFEST", &bytes(&other, "MANIFEST"));
     let [problem] = &check(&one).problems[..] else { panic!("one problem") };
     assert!(problem.message().contains("of different stores"), "{problem}");
-    assert_eq!(read(&one, "another store's manifest"), Found::Refused);
+    assert_eq!(read(&one, "another store's manifest"), Outcome::Refused);
 }
 
 #[test]

@@ -279,13 +279,11 @@ async fn lanes_of(survey: &Survey, inputs: &Inputs, table: &Table) -> Result<usi
 
 fn file_identity(path: &Path) -> Result<Json> {
     let read = || {
-        let full_path = path.canonicalize()?;
+        let full = path.canonicalize()?;
         let metadata = path.metadata()?;
         let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         let modified = modified.as_nanos().to_string();
-        Ok(
-            json!({"path": full_path.to_string_lossy(), "len": metadata.len(), "modified": modified}),
-        )
+        Ok(json!({"path": full.to_string_lossy(), "len": metadata.len(), "modified": modified}))
     };
     read().map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))
 }

@@ -100,10 +100,10 @@ impl Latencies {
 /// Calls for some time, or until one call has taken longer.
 fn latencies(address: &str, region: &RegionInfo, time: Duration) -> Latencies {
     let mut client = Client::connect(address, Service::Client);
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut all = Vec::new();
     for number in 0.. {
-        if begun.elapsed() > time {
+        if started.elapsed() > time {
             break;
         }
         let call = Instant::now();

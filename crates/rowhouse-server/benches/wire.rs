@@ -81,11 +81,11 @@ fn main() {
         Some(ECHO) => return echo(arguments[1].parse().unwrap()),
         _ => {}
     }
-    let is_asked = |kind: &Kind| match arguments.iter().find(|it| !it.starts_with("--")) {
-        Some(asked) => format!("{} {}", kind.name, kind.clients).starts_with(&asked[..]),
+    let is_selected = |kind: &Kind| match arguments.iter().find(|it| !it.starts_with("--")) {
+        Some(prefix) => format!("{} {}", kind.name, kind.clients).starts_with(&prefix[..]),
         None => true,
     };
-    let kinds: Vec<_> = KINDS.into_iter().filter(is_asked).collect();
+    let kinds: Vec<_> = KINDS.into_iter().filter(is_selected).collect();
     let mut times = vec![[Vec::new(), Vec::new()]; kinds.len()];
     for _ in 0..ROUNDS {
         let server = Process::start(&[SERVE]);
@@ -311,22 +311,22 @@ fn scan(client: &mut Client, region: &RegionInfo, number: usize) {
     let range = RowRange { start: ordered(start).into(), stop: ordered(start + 100).into() };
     let scan = OpenScan { result_bytes_max: Some(2 << 20), ..OpenScan::new(Scan::new(range)) };
     let call = ScanCall::open(region_ref(region), scan, 100);
-    let found = support::scan(client, &ScanCall { limit: Some(100), ..call }).unwrap();
-    assert_eq!(found.rows.len(), 100);
+    let first = support::scan(client, &ScanCall { limit: Some(100), ..call }).unwrap();
+    assert_eq!(first.rows.len(), 100);
 }
 
 fn scan_all(client: &mut Client, region: &RegionInfo, _: usize) {
     let range = RowRange { start: "".into(), stop: "n".into() };
     let scan = OpenScan { result_bytes_max: Some(2 << 20), ..OpenScan::new(Scan::new(range)) };
-    let mut found =
+    let mut answer =
         support::scan(client, &ScanCall::open(region_ref(region), scan, 10_000)).unwrap();
-    let (scanner, mut rows) = (found.scanner.unwrap(), found.rows.len());
+    let (scanner, mut rows) = (answer.scanner.unwrap(), answer.rows.len());
     for sequence in 0.. {
-        if found.more_results_in_region != Some(true) {
+        if answer.more_results_in_region != Some(true) {
             break;
         }
-        found = support::next(client, scanner, sequence, 10_000).unwrap();
-        rows += found.rows.len();
+        answer = support::next(client, scanner, sequence, 10_000).unwrap();
+        rows += answer.rows.len();
     }
     assert_eq!(rows, ROWS);
 }

@@ -106,8 +106,8 @@ impl Connection {
         while next == Next::Read && !self.context.server.is_stopping() {
             let missing = self.protocol.missing_bytes(&self.input);
             let has_slot = self.calls.len() < LONG_CALLS_MAX;
-            let asks = has_slot && missing > 0 && !self.has_memory(missing);
-            let waits = asks || has_slot && !self.admission.is_empty();
+            let needs_memory = has_slot && missing > 0 && !self.has_memory(missing);
+            let waits = needs_memory || has_slot && !self.admission.is_empty();
             let reads = has_slot && !waits;
             if reads {
                 self.make_room(missing);

@@ -62,7 +62,7 @@ impl ResumableCall for Scan {
         Ok(NonBlocking::Done(Some(reading.end(call_context, call)?)))
     }
 
-    fn is_begun(&self) -> bool {
+    fn is_started(&self) -> bool {
         self.reading.is_some()
     }
 
@@ -443,8 +443,9 @@ impl Reading {
                         return Ok(false);
                     }
                     self.answer.heartbeat = true;
-                    let is_wanted = self.scanner.get().wants_cursor && self.answer.rows.is_empty();
-                    self.answer.cursor = is_wanted.then_some(row);
+                    let sends_cursor =
+                        self.scanner.get().needs_cursor && self.answer.rows.is_empty();
+                    self.answer.cursor = sends_cursor.then_some(row);
                     break;
                 }
                 Scanned::End => {

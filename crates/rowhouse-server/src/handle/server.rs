@@ -42,8 +42,8 @@ pub(crate) fn clear_block_cache(
     for region in request.region {
         let name = RegionRef::from_proto(region.clone());
         match context.cluster.region(&context.server, &name) {
-            Ok(ServedRegion::Stored(found)) => {
-                let evicted = found.clear_block_cache();
+            Ok(ServedRegion::Stored(stored)) => {
+                let evicted = stored.clear_block_cache();
                 blocks += evicted.blocks;
                 bytes += evicted.bytes;
             }

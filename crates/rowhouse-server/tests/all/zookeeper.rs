@@ -163,7 +163,7 @@ fn a_session_from_before_a_restart_goes_on() {
 }
 
 #[test]
-fn nobody_writes_and_the_unknown_is_refused() {
+fn writes_and_unknown_operations_are_refused() {
     let server = TestServer::start();
     let mut session = Session::connect(&server);
     let (exists, delete, unknown) = (3, 2, 77);

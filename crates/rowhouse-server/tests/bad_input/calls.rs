@@ -45,7 +45,7 @@ fn calls_that_cannot_be_read_are_answered_under_their_number() {
 }
 
 #[test]
-fn a_call_behind_a_bad_one_is_answered() {
+fn call_after_a_bad_one_is_answered() {
     let mut scene = Scene::new();
     let mut bytes = BytesMut::new();
     bytes.put_slice(&frame(&header("Nope"), b"", b""));

@@ -218,7 +218,7 @@ fn scans_of_nothing_are_refused() {
 }
 
 #[test]
-fn what_is_not_done_is_refused_by_name() {
+fn unsupported_features_are_refused_by_name() {
     let mut scene = Scene::new();
     let region = region_ref(&scene.regions[0]);
     let filter = proto::Filter { name: "org.example.NopeFilter".into(), serialized_filter: None };
@@ -281,7 +281,7 @@ fn the_catalog_cannot_be_written() {
 }
 
 #[test]
-fn a_batch_does_what_can_be_done() {
+fn batch_applies_its_valid_actions() {
     let scene = Scene::new();
     let region = region_ref(&scene.regions[0]);
     let unknown = RegionRef::Full("t,,1.0123456789abcdef0123456789abcdef.".into());

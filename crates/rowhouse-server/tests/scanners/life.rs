@@ -22,7 +22,7 @@ impl Rows {
 }
 
 #[test]
-fn a_scanner_gives_its_rows_in_order_and_is_closed_behind_the_last() {
+fn scanner_returns_rows_in_order_and_closes_after_the_last() {
     let mut rows = Rows::new(10);
     let first = rows.open(4);
     assert_eq!(keys(&first), expected(0..4));
@@ -61,7 +61,7 @@ fn a_scanner_that_was_closed_at_its_end_returns_no_rows_and_says_nothing_of_more
 }
 
 #[test]
-fn the_end_of_the_region_is_told_with_its_last_row() {
+fn end_of_region_is_reported_with_the_last_row() {
     let mut rows = Rows::new(4);
     let first = rows.open(2);
     assert_eq!(first.more_results_in_region, Some(true));
@@ -156,7 +156,7 @@ fn a_scanner_outlives_its_connection() {
 }
 
 #[test]
-fn a_scanner_does_not_see_what_was_written_after_it_was_opened() {
+fn scanner_does_not_see_later_writes() {
     let mut rows = Rows::new(4);
     let scanner = rows.open(1).scanner.unwrap();
     let (client, region) = (&mut rows.client, &rows.region);

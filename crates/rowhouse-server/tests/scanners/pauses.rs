@@ -83,8 +83,8 @@ fn a_row_that_was_left_and_has_no_more_to_show_takes_no_other_with_it() {
             }
             answer = support::next(&mut client, scanner, number, rows).unwrap();
         }
-        let wanted = ["a", "b", "c"].map(|row| (row.as_bytes().to_vec(), 1_000));
-        assert_eq!(seen, wanted, "rows={rows}");
+        let expected = ["a", "b", "c"].map(|row| (row.as_bytes().to_vec(), 1_000));
+        assert_eq!(seen, expected, "rows={rows}");
     }
 }
 
@@ -124,13 +124,13 @@ fn nothing_is_lost_or_doubled_however_a_scan_pauses() {
     for (reversed, call) in calls {
         for timeout in [None, Some(20)] {
             client.timeout_ms = timeout;
-            let mut wanted: Vec<(String, usize)> =
+            let mut expected: Vec<(String, usize)> =
                 (0..ROWS).map(|row| (format!("r{row:02}"), width(row) + 1)).collect();
             if reversed {
-                wanted.reverse();
+                expected.reverse();
             }
-            wanted.truncate(call.limit.map_or(ROWS, |limit| limit as usize));
-            assert_eq!(read_all(&mut client, &call), wanted, "{call:?}");
+            expected.truncate(call.limit.map_or(ROWS, |limit| limit as usize));
+            assert_eq!(read_all(&mut client, &call), expected, "{call:?}");
         }
     }
 }

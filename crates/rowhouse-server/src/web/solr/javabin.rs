@@ -165,7 +165,7 @@ impl<'a> Writer<'a> {
     fn documents(&mut self, page: &'a Documents) {
         self.out.push(DOCUMENTS);
         self.sized(LIST, 4);
-        self.long(page.found);
+        self.long(page.count);
         self.long(page.start);
         match page.score_max {
             Some(score) => self.tagged(FLOAT, &score.to_be_bytes()),

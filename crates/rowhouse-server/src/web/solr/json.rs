@@ -119,7 +119,7 @@ impl Writer {
 
     fn documents(&mut self, page: &Documents) {
         let mut named =
-            vec![("numFound", Data::Long(page.found)), ("start", Data::Long(page.start))];
+            vec![("numFound", Data::Long(page.count)), ("start", Data::Long(page.start))];
         named.extend(page.score_max.map(|score| ("maxScore", Data::Float(score))));
         named.push(("numFoundExact", Data::Bool(true)));
         self.out.push('{');

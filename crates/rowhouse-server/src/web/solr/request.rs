@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_served_is_refused_by_name_and_value() {
+    fn unsupported_parameters_are_refused_by_name_and_value() {
         for (query, message) in [
             (
                 "q=a&group=true",

@@ -263,7 +263,8 @@ fn region(address: &str) -> RegionInfo {
 
 /// Writes all rows, and flushes them.
 fn load(address: &str) {
-    let (region, mut client) = (region(address), Client::connect(address, Service::Client));
+    let region = region(address);
+    let mut client = Client::connect(address, Service::Client);
     let value = "v".repeat(VALUE_BYTES);
     for first in (0..ROWS).step_by(500) {
         let rows = (first..first + 500).map(|number| (ordered(number), value.clone()));

@@ -99,7 +99,8 @@ fn main() {
     println!("µs of CPU a call, or a row where a call has many that are counted");
     println!("{:<20} {:>7} {:>16} {:>16}", "", "clients", "server", "floor");
     for (kind, [mut ours, mut floor]) in kinds.iter().zip(times) {
-        let (ours, floor) = (summary(&mut ours), summary(&mut floor));
+        let ours = summary(&mut ours);
+        let floor = summary(&mut floor);
         println!("{:<20} {:>7} {ours:>16} {floor:>16}", kind.name, kind.clients);
     }
 }
@@ -158,9 +159,11 @@ fn measure(process: &Process, kind: &Kind, clients: Vec<impl FnMut(usize) + Send
 }
 
 fn by_server(address: &str, kind: &Kind) -> Vec<impl FnMut(usize) + Send + use<>> {
-    let (region, kind) = (region(address), *kind);
+    let region = region(address);
+    let kind = *kind;
     let client = |_| {
-        let (mut client, region) = (Client::connect(address, Service::Client), region.clone());
+        let mut client = Client::connect(address, Service::Client);
+        let region = region.clone();
         (kind.call)(&mut client, &region, 0);
         move |number| (kind.call)(&mut client, &region, number)
     };
@@ -247,7 +250,8 @@ fn region(address: &str) -> RegionInfo {
 
 /// Writes all rows, and flushes them.
 fn load(address: &str) {
-    let (region, mut client) = (region(address), Client::connect(address, Service::Client));
+    let region = region(address);
+    let mut client = Client::connect(address, Service::Client);
     for first in (0..ROWS).step_by(500) {
         let rows = (first..first + 500).map(|number| (ordered(number), value(number)));
         support::put_many(&mut client, &region, rows);
@@ -320,7 +324,8 @@ fn scan_all(client: &mut Client, region: &RegionInfo, _: usize) {
     let scan = OpenScan { result_bytes_max: Some(2 << 20), ..OpenScan::new(Scan::new(range)) };
     let mut answer =
         support::scan(client, &ScanCall::open(region_ref(region), scan, 10_000)).unwrap();
-    let (scanner, mut rows) = (answer.scanner.unwrap(), answer.rows.len());
+    let scanner = answer.scanner.unwrap();
+    let mut rows = answer.rows.len();
     for sequence in 0.. {
         if answer.more_results_in_region != Some(true) {
             break;

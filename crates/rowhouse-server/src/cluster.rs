@@ -174,9 +174,10 @@ impl Cluster {
                 .and_then(|name| self.store.find_region_by_encoded_name(name)),
         };
         if let Some(region) = stored {
-            return match region.assignment().server == server.number {
-                true => Ok(ServedRegion::Stored(region)),
-                false => Err(not_online(name, server)),
+            return if region.assignment().server == server.number {
+                Ok(ServedRegion::Stored(region))
+            } else {
+                Err(not_online(name, server))
             };
         }
         let encoded = name.encoded_name()?;

@@ -164,7 +164,8 @@ impl Scanner {
 
     /// Returns a row or partial row to the scanner; the next call reads it first.
     pub(crate) fn unread(&mut self, row: ScannedRow) {
-        let (bytes, sum) = (row.row.byte_len(), Arc::clone(&self.ahead_bytes));
+        let bytes = row.row.byte_len();
+        let sum = Arc::clone(&self.ahead_bytes);
         sum.fetch_add(bytes, Ordering::Relaxed);
         self.ahead = Some(Ahead { row, bytes, sum });
     }

@@ -178,9 +178,10 @@ fn assemble(
     };
     let mut listeners = Vec::new();
     let (name, ports) = described(&master)?;
-    let master_server = Arc::new(match region_servers.is_empty() {
-        true => RegionServer::new(0, name, ports, options),
-        false => RegionServer::master(name, ports, options),
+    let master_server = Arc::new(if region_servers.is_empty() {
+        RegionServer::new(0, name, ports, options)
+    } else {
+        RegionServer::master(name, ports, options)
     });
     listeners.push((master.listener, Arc::clone(&master_server)));
     let mut servers = Vec::new();

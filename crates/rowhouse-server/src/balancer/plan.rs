@@ -96,7 +96,8 @@ impl<'a> State<'a> {
             ) else {
                 return;
             };
-            let (busiest, idlest) = (self.servers[from].load, self.servers[to].load);
+            let busiest = self.servers[from].load;
+            let idlest = self.servers[to].load;
             if busiest <= self.mean * (1.0 + SLOP) {
                 return;
             }

@@ -252,7 +252,8 @@ impl Connection {
                 }
                 Some(ServerEvent::Connected(head)) => {
                     self.connected = true;
-                    let (address, user) = (self.peer.to_string(), head.user.unwrap_or_default());
+                    let address = self.peer.to_string();
+                    let user = head.user.unwrap_or_default();
                     self.caller = Arc::new(Caller { address, user });
                     tracing::debug!(
                         peer = %self.peer,
@@ -410,10 +411,11 @@ impl Drop for Connection {
 /// input. What answers it is reserved at once, for a large request with what the call needs, so
 /// that what holds memory for a request waits for no more.
 async fn admission(share: Arc<Share>, bytes: u64) -> Reserved {
-    match bytes <= SMALL_REQUEST_BYTES {
-        true => share.memory.process().small(bytes + TURN_BYTES).await,
+    if bytes <= SMALL_REQUEST_BYTES {
+        share.memory.process().small(bytes + TURN_BYTES).await
+    } else {
         // The request's cells are in memory as they were sent and as they are written.
-        false => share.memory.reserve(2 * bytes + CALL_BYTES + TURN_BYTES).await,
+        share.memory.reserve(2 * bytes + CALL_BYTES + TURN_BYTES).await
     }
 }
 

@@ -74,7 +74,8 @@ fn load_files(context: &Context, region: &Arc<Region>, files: &FamilyPaths) -> R
         tracing::info!(region = %region.name(), files = local_files.len(), "HFiles do not fit a region");
         return Ok(false);
     };
-    let (files, cells) = (report.files, report.cells);
+    let files = report.files;
+    let cells = report.cells;
     tracing::info!(region = %region.name(), files, cells, "HFiles loaded");
     Ok(true)
 }

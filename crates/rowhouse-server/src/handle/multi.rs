@@ -191,9 +191,10 @@ impl AnswerBytes {
     /// Returns how many cell bytes the next answer may have.
     fn room(&self, call_context: &CallContext) -> u64 {
         let room = call_context.answer_room(self.bytes);
-        match self.has_limit {
-            true => room.min(MULTI_ANSWER_BYTES_MAX.saturating_sub(self.bytes)),
-            false => room,
+        if self.has_limit {
+            room.min(MULTI_ANSWER_BYTES_MAX.saturating_sub(self.bytes))
+        } else {
+            room
         }
     }
 
@@ -293,7 +294,8 @@ impl IndependentActions {
             Err(refused) => return Some(RegionOperation::Refuse(index, refused)),
         };
         let mut appends = usize::from(matches!(first, Mutation::Append(_)));
-        let (mut indexes, mut mutations) = (vec![index], vec![first.with_nonce(nonce)]);
+        let mut indexes = vec![index];
+        let mut mutations = vec![first.with_nonce(nonce)];
         while let Some(IndexedAction { index, action }) = self.actions.pop_front() {
             match action {
                 Ok(Action::Mutate(mutation, nonce)) if appends < APPENDS_AT_ONCE_MAX => {
@@ -346,9 +348,12 @@ impl IndependentActions {
                         }
                     }
                 };
-                let answer = row.map(|row| match get.existence_only {
-                    true => ActionResult::Exists(!row.is_empty()),
-                    false => ActionResult::Row(row),
+                let answer = row.map(|row| {
+                    if get.existence_only {
+                        ActionResult::Exists(!row.is_empty())
+                    } else {
+                        ActionResult::Row(row)
+                    }
                 });
                 (index, answer)
             }
@@ -384,9 +389,12 @@ impl IndependentActions {
         };
         let answered = indexes.into_iter().zip(mutations).zip(outcomes);
         self.answers.extend(answered.map(|((index, mutation), outcome)| {
-            let answer = outcome.map(|outcome| match mutation.is_read_modify_write() {
-                true => ActionResult::Row(outcome.row),
-                false => ActionResult::Done,
+            let answer = outcome.map(|outcome| {
+                if mutation.is_read_modify_write() {
+                    ActionResult::Row(outcome.row)
+                } else {
+                    ActionResult::Done
+                }
             });
             IndexedResult { index, answer }
         }));

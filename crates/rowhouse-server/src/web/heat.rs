@@ -152,7 +152,8 @@ impl Map {
         let map = HeatMap::new(&report, |bucket| measure.of(bucket), &range, from, to);
         let verdicts = verdict::of(reader, &table, &report);
         let columns = verdict::of_columns(reader, &report);
-        let (hot_rows, sampled) = (report.hot_rows, report.is_sampled);
+        let hot_rows = report.hot_rows;
+        let sampled = report.is_sampled;
         Ok(Self { table, measure, from, to, range, map, hot_rows, sampled, verdicts, columns })
     }
 

@@ -28,7 +28,8 @@ const DECODED_BYTES_MAX: usize = 4 << 10;
 /// Shows the box and, if the address has a table, the query's plan and rows. Without a query these
 /// are the table's first rows.
 pub(super) fn run(web: &Web, reader: &Reader) -> Result<Page> {
-    let (table, query) = (reader.param("table"), reader.param("q"));
+    let table = reader.param("table");
+    let query = reader.param("q");
     let answer = match table {
         "" => Ok(html! {}),
         table => answer(web, reader, table, query),
@@ -73,7 +74,8 @@ fn form(web: &Web, reader: &Reader, selected_table: &str, query: &str) -> Markup
 
 fn answer(web: &Web, reader: &Reader, name: &str, query: &str) -> Result<Markup> {
     let store = &web.context.cluster.store;
-    let (name, until) = (TableName::parse(name)?, Instant::now() + WEB_QUERY_WAIT);
+    let name = TableName::parse(name)?;
+    let until = Instant::now() + WEB_QUERY_WAIT;
     let table = store.table(&name)?;
     let (plan, first_rows) = match Request::of(query.trim())? {
         Request::AllRows => (None, FirstRows::in_regions(&table, None, until)?),
@@ -111,9 +113,10 @@ impl<'q> Request<'q> {
             return Ok(Self::AllRows);
         }
         let predicate = Predicate::parse(query)?;
-        Ok(match predicate.has_matches() {
-            true => Self::Matches(query, predicate),
-            false => Self::Query(query),
+        Ok(if predicate.has_matches() {
+            Self::Matches(query, predicate)
+        } else {
+            Self::Query(query)
         })
     }
 }
@@ -132,7 +135,8 @@ fn search_plan(table: &Table, predicate: &Predicate) -> Result<String> {
 
 /// Returns the plan for a query as the shell's `explain` prints it.
 fn plan(query: &StoreQuery<'_>) -> Result<String> {
-    let (access, plan) = (query.access()?, query.plan());
+    let access = query.access()?;
+    let plan = query.plan();
     let by_key = match (access.paths().len(), access.index_plan()) {
         (1, _) => String::new(),
         (_, Some(_)) => format!("{}\nby the key instead:\n", access.to_string().trim_end()),
@@ -232,9 +236,11 @@ impl FirstRows {
 /// the row's cells have expired.
 fn row_of(keys: &StoreKeys, key: &Bytes, until: Instant) -> Result<Option<(Row, bool)>> {
     let limits = ScanLimits { bytes: ROW_BYTES_MAX, until: Some(until) };
-    let (mut cells, mut is_cut) = (Vec::new(), false);
+    let mut cells = Vec::new();
+    let mut is_cut = false;
     for PlanPart { columns, filter } in keys.parts() {
-        let (range, filter) = (RowRange::row(key), filter.map(Box::new));
+        let range = RowRange::row(key);
+        let filter = filter.map(Box::new);
         let scan = Scan { range, columns, filter, ..cells_scan() };
         let mut scanner = keys.table().region_of(key).scan_at(&scan, keys.point())?;
         match scanner.next_part(&limits)? {
@@ -292,14 +298,17 @@ impl Cells {
     }
 
     fn show(&self, row: &Row, is_cut: bool) -> Markup {
-        let (mut family, mut of_family, mut is_cut) = (None, 0, is_cut);
+        let mut family = None;
+        let mut of_family = 0;
+        let mut is_cut = is_cut;
         let mut texts = Vec::new();
         for cell in row.cells() {
             of_family = if family == Some(cell.family()) { of_family + 1 } else { 1 };
             family = Some(cell.family());
-            match of_family > WEB_FAMILY_CELLS_MAX {
-                true => is_cut = true,
-                false => texts.push(self.text(cell.family(), cell.qualifier(), cell.value())),
+            if of_family > WEB_FAMILY_CELLS_MAX {
+                is_cut = true
+            } else {
+                texts.push(self.text(cell.family(), cell.qualifier(), cell.value()))
             }
         }
         html! {
@@ -315,9 +324,10 @@ impl Cells {
             return shortened(&escape_controls(&cell.to_string()));
         }
         let begin = &value[..value.len().min(WEB_SHOWN_CHARS_MAX)];
-        let more = match value.len() > begin.len() {
-            true => format!("… ({})", bytes(value.len() as u64)),
-            false => String::new(),
+        let more = if value.len() > begin.len() {
+            format!("… ({})", bytes(value.len() as u64))
+        } else {
+            String::new()
         };
         let column = shortened(&format!("{}:{}", escape(family), escape(qualifier)));
         format!("{column}={}{more}", escape(begin))

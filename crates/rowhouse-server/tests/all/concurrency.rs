@@ -74,12 +74,14 @@ fn no_scan_sees_half_a_row() {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let writers = (0..CLIENTS).map(|writer| {
-            let (server, region) = (&server, &region);
+            let server = &server;
+            let region = &region;
             scope.spawn(move || {
                 let mut client = server.client();
                 for round in 0..ROUNDS {
                     for row in 0..ROWS {
-                        let (row, value) = (format!("{row:02}"), format!("{writer}-{round}"));
+                        let row = format!("{row:02}");
+                        let value = format!("{writer}-{round}");
                         crate::support::put_two(&mut client, region, &row, &value).unwrap();
                     }
                 }
@@ -87,7 +89,9 @@ fn no_scan_sees_half_a_row() {
         });
         let writers: Vec<_> = writers.collect();
         let readers = [1, 3, 100].map(|rows| {
-            let (server, region, done) = (&server, &region, &done);
+            let server = &server;
+            let region = &region;
+            let done = &done;
             scope.spawn(move || {
                 let mut client = server.client();
                 while !done.load(Ordering::Relaxed) {
@@ -121,7 +125,8 @@ fn acknowledged_writes_are_visible_immediately() {
         for (writer, region) in regions.iter().enumerate() {
             let server = &server;
             scope.spawn(move || {
-                let (mut client, mut other) = (server.client(), server.client());
+                let mut client = server.client();
+                let mut other = server.client();
                 for number in 0..ROWS {
                     let row = format!("{writer}-{number:03}");
                     crate::support::put(&mut client, region, &row, &row).unwrap();

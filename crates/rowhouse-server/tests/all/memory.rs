@@ -121,7 +121,8 @@ fn all_rows_come_where_answers_are_cut_to_the_memory_that_is_left() {
     let mut client = server.client();
     let (answer, mut cells) = client.call_with(&greedy_scan(&region), &[]).unwrap();
     let mut answer = ScanResult::from_proto(answer, &mut cells).unwrap();
-    let (mut bytes, mut answers) = (0, 0_u64);
+    let mut bytes = 0;
+    let mut answers = 0_u64;
     loop {
         answers += 1;
         bytes += answer.rows.iter().map(|row| row.row.byte_len()).sum::<u64>();
@@ -393,7 +394,8 @@ fn requests_that_come_at_once_do_not_wait_for_each_other() {
     let clients: Vec<Client> = (0..16).map(|_| server.client()).collect();
     std::thread::scope(|scope| {
         for (nth, mut client) in clients.into_iter().enumerate() {
-            let (region, value) = (&region, &value);
+            let region = &region;
+            let value = &value;
             scope.spawn(move || {
                 for round in 0..4 {
                     let row = format!("r{nth}-{round}");

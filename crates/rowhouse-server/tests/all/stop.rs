@@ -62,7 +62,8 @@ fn writes_acknowledged_during_a_stop_survive_a_restart() {
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let (acknowledged, batches) = mpsc::channel();
     let writers = (0..4).map(|writer| {
-        let (client, region) = (server.client(), region.clone());
+        let client = server.client();
+        let region = region.clone();
         let acknowledged = acknowledged.clone();
         thread::spawn(move || put_until_stopped(client, &region, writer, &acknowledged))
     });
@@ -136,7 +137,8 @@ fn open_connections_are_closed_and_new_ones_refused() {
     let mut connected = server.client();
     let mut used = server.connect(Service::Master);
     used.call(&proto::IsMasterRunningRequest::default()).unwrap();
-    let (address, zookeeper) = (server.address().to_owned(), server.zookeeper());
+    let address = server.address().to_owned();
+    let zookeeper = server.zookeeper();
     let mut looking = Client::silent(&zookeeper.to_string());
     server.stop();
     for client in [&mut silent, &mut connected, &mut used, &mut looking] {

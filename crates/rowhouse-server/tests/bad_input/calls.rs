@@ -71,7 +71,9 @@ fn cell_blocks_that_lie_are_refused() {
             put.associated_cell_count = Some(cells);
         })
     };
-    let (one, two, many) = (with_cells(1), with_cells(2), with_cells(i32::MAX));
+    let one = with_cells(1);
+    let two = with_cells(2);
+    let many = with_cells(i32::MAX);
     let call = |message: &Bytes, announced: usize, cells: &[u8]| {
         let length = Some(announced as u32);
         let meta = proto::CellBlockMeta { length };

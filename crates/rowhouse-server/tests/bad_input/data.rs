@@ -91,7 +91,8 @@ fn regions_that_are_not_there_are_not_served() {
 fn rows_outside_of_the_region_are_refused() {
     let mut scene = Scene::new();
     let other = scene.server.create_table("other", &["cf"], &[]);
-    let (low, high) = (region_ref(&scene.regions[0]), region_ref(&scene.regions[1]));
+    let low = region_ref(&scene.regions[0]);
+    let high = region_ref(&scene.regions[1]);
     scene.check_message(&get(&low, b"m", "cf"), &expect!["call 7, retry: regionserver.WrongRegionException: Requested row out of range for region t,,ID.HASH.: row='m', startKey='', endKey='m'"]);
     scene.check_message(&put(&high, "a", "cf"), &expect!["call 7, retry: regionserver.WrongRegionException: Requested row out of range for region t,m,ID.HASH.: row='a', startKey='m', endKey=''"]);
     // A region in another table accepts any row: the region name determines the table.

@@ -85,7 +85,8 @@ impl Scene {
     /// Checks that the correct client reads its own write, on the original connection.
     fn check_bystander(&mut self) {
         self.puts += 1;
-        let (client, region) = (&mut self.bystander, &self.regions[0]);
+        let client = &mut self.bystander;
+        let region = &self.regions[0];
         let value = self.puts.to_string();
         support::put(client, region, "bystander", &value).unwrap();
         let row = support::get(client, region, "bystander").unwrap();

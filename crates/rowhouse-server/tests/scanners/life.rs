@@ -138,7 +138,8 @@ fn a_scan_may_be_opened_and_closed_in_one_call() {
 #[test]
 fn two_scanners_side_by_side_do_not_disturb_each_other() {
     let mut rows = Rows::new(10);
-    let (one, other) = (rows.open(1).scanner.unwrap(), rows.open(3).scanner.unwrap());
+    let one = rows.open(1).scanner.unwrap();
+    let other = rows.open(3).scanner.unwrap();
     assert_ne!(one, other);
     assert_eq!(keys(&rows.next(one, 0, 1)), expected(1..2));
     assert_eq!(keys(&rows.next(other, 0, 3)), expected(3..6));
@@ -159,7 +160,8 @@ fn a_scanner_outlives_its_connection() {
 fn scanner_does_not_see_later_writes() {
     let mut rows = Rows::new(4);
     let scanner = rows.open(1).scanner.unwrap();
-    let (client, region) = (&mut rows.client, &rows.region);
+    let client = &mut rows.client;
+    let region = &rows.region;
     support::put(client, region, "r001", "changed").unwrap();
     support::put(client, region, "r001x", "new").unwrap();
     support::put(client, region, "r999", "new").unwrap();

@@ -98,7 +98,8 @@ pub(crate) fn read(
 #[test]
 fn matching_rows_come_in_the_order_of_the_scan_in_answers_of_any_size() {
     let (server, regions) = mail(&[]);
-    let (mut client, region) = (server.client(), &regions[0]);
+    let mut client = server.client();
+    let region = &regions[0];
     let reversed = Scan { reversed: true, ..Scan::new(RowRange::new("u100", "u500")) };
     for _ in ["by the key", "by an index"] {
         for rows in [1, 3, 1000] {

@@ -109,7 +109,8 @@ fn matching_rows_come_in_the_order_of_the_scan_in_answers_of_any_size() {
 #[test]
 fn recent_writes_are_searchable_immediately() {
     let (server, regions) = mail(&[]);
-    let (mut client, region) = (server.client(), &regions[0]);
+    let mut client = server.client();
+    let region = &regions[0];
     for word in ["heron", "egret", "stork"] {
         support::mutate(&mut client, region, put(1, word)).unwrap();
         assert_eq!(matching_rows(&mut client, region, &format!("body matches '{word}'")), [row(1)]);
@@ -170,7 +171,8 @@ fn the_index_and_its_queue_survive_a_restart() {
     let (server, regions) = mail(&[]);
     support::mutate(&mut server.client(), &regions[0], put(5, "heron")).unwrap();
     let server = TestServer::start_in(server.stop());
-    let (mut client, region) = (server.client(), &server.regions("mail")[0]);
+    let mut client = server.client();
+    let region = &server.regions("mail")[0];
     assert_eq!(matching_rows(&mut client, region, "body matches 'heron'"), [row(5)]);
     assert_eq!(matching_rows(&mut client, region, "body matches 'key'").len(), ROWS / 10);
 }

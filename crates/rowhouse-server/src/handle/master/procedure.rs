@@ -92,7 +92,8 @@ fn promote(context: &Context, call: PromotionCall) -> Result<()> {
 }
 
 fn change_region_server(context: &Context, call: RegionServerCall) -> Result<()> {
-    let (cluster, number) = (&context.cluster, call.number);
+    let cluster = &context.cluster;
+    let number = call.number;
     match call.change {
         RegionServerChange::Start => cluster.start_region_server(number).map(drop),
         RegionServerChange::Stop => cluster.end_region_server(number, End::Stop),

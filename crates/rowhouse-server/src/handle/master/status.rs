@@ -158,7 +158,8 @@ pub(crate) fn region_loads(
 }
 
 fn region_load(region: &Region) -> proto::RegionLoad {
-    let (size, requests) = (region.size(), region.requests());
+    let size = region.size();
+    let requests = region.requests();
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let mebibytes = |bytes| Some(rounded(bytes, MEBIBYTE));
     let kibibytes = |bytes| Some(rounded(bytes, KIBIBYTE));

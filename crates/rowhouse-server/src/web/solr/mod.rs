@@ -49,9 +49,10 @@ pub(super) async fn answer(
     let started = Instant::now();
     let method = request.method().clone();
     let solr = Arc::clone(&web.solr);
-    let form = match method == Method::POST {
-        true => tokio::time::timeout(SOLR_SEARCH_WAIT, solr.forms.acquire()).await.map(Some),
-        false => Ok(None),
+    let form = if method == Method::POST {
+        tokio::time::timeout(SOLR_SEARCH_WAIT, solr.forms.acquire()).await.map(Some)
+    } else {
+        Ok(None)
     };
     let Ok(_form) = form else {
         return Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many forms are being read")

@@ -70,7 +70,8 @@ impl<'a> Search<'a> {
             Error::invalid(format!("table {} has no full-text index", table.name()))
         })?;
         let default_field = default_field(index, request);
-        let (query, filters) = (&request.query, &request.filters);
+        let query = &request.query;
+        let filters = &request.filters;
         let documents =
             DocumentQuery::new(index, key.as_ref(), query, filters, default_field.as_deref())?;
         let plan = indexes.all_documents(key.as_ref(), &columns, index.name())?;
@@ -167,7 +168,9 @@ impl<'a> Search<'a> {
         });
         let highlights = highlights.transpose()?;
         highlights.iter().flat_map(Highlights::columns).for_each(|it| shape.read_also(it));
-        let (mut documents, mut marked, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let mut documents = Vec::new();
+        let mut marked = Vec::new();
+        let mut bytes = 0;
         for row in &page.rows {
             if Instant::now() >= self.deadline {
                 return Err(Error::new(ErrorKind::Timeout, "the search took too long"));

@@ -27,7 +27,8 @@ impl Reader<'_> {
     }
 
     fn variable(&mut self) -> u64 {
-        let (mut number, mut shift) = (0, 0);
+        let mut number = 0;
+        let mut shift = 0;
         loop {
             let byte = self.byte();
             number |= u64::from(byte & 0x7f) << shift;
@@ -106,7 +107,8 @@ impl Reader<'_> {
             9 => json!({"millis": i64::from_be_bytes(self.bytes())}),
             11 => self.value(),
             12 => {
-                let (header, documents) = (self.value(), self.value());
+                let header = self.value();
+                let documents = self.value();
                 json!({"header": header, "docs": documents})
             }
             13 => {

@@ -40,7 +40,8 @@ impl Mail {
             set(options);
         });
         create(&server);
-        let (web, regions) = (server.web(), server.regions("mail"));
+        let web = server.web();
+        let regions = server.regions("mail");
         Self { server, web, regions }
     }
 

@@ -195,7 +195,9 @@ fn cursors_pass_all_rows_once_while_others_are_written() {
     {
         let whole = mail.rows(&format!("q=body:row&rows=1000&sort={sort}"));
         assert_eq!(whole.len(), 230);
-        let (mut mark, mut paged, mut pages) = ("*".to_owned(), Vec::new(), 0);
+        let mut mark = "*".to_owned();
+        let mut paged = Vec::new();
+        let mut pages = 0;
         loop {
             let query = format!("q=body:row&rows=17&sort={sort}&fl=user,n&cursorMark={mark}");
             let answer = mail.run(&query);

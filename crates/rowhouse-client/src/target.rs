@@ -97,9 +97,9 @@ impl fmt::Display for Target {
         for (at, (host, port)) in servers.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
             if host.contains(':') {
-                write!(f, "{comma}[{host}]:{port}")?
+                write!(f, "{comma}[{host}]:{port}")?;
             } else {
-                write!(f, "{comma}{host}:{port}")?
+                write!(f, "{comma}{host}:{port}")?;
             }
         }
         f.write_str(znode)

@@ -306,9 +306,9 @@ impl Cells {
             of_family = if family == Some(cell.family()) { of_family + 1 } else { 1 };
             family = Some(cell.family());
             if of_family > WEB_FAMILY_CELLS_MAX {
-                is_cut = true
+                is_cut = true;
             } else {
-                texts.push(self.text(cell.family(), cell.qualifier(), cell.value()))
+                texts.push(self.text(cell.family(), cell.qualifier(), cell.value()));
             }
         }
         html! {

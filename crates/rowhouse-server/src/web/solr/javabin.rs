@@ -96,7 +96,7 @@ impl<'a> Writer<'a> {
 
     fn sized(&mut self, tag: u8, size: usize) {
         if size < SIZE_MAX {
-            self.out.push(tag | size as u8)
+            self.out.push(tag | size as u8);
         } else {
             self.out.push(tag | SIZE_MAX as u8);
             self.variable((size - SIZE_MAX) as u64);
@@ -129,7 +129,7 @@ impl<'a> Writer<'a> {
     fn small(&mut self, tag: u8, number: u64) {
         let low = (number & 0x0f) as u8;
         if number < 0x0f {
-            self.out.push(tag | low)
+            self.out.push(tag | low);
         } else {
             self.out.push(tag | 0x10 | low);
             self.variable(number >> 4);

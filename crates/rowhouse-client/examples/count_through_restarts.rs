@@ -29,10 +29,12 @@ async fn main() -> Result<()> {
     let counter = Get::new("counter")?.column("cf", "n");
     let before = table.get(&counter).await?.counter("cf", "n")?.unwrap_or(0);
 
-    let (started, mut acknowledged, mut unknown, mut slowest) =
-        (Instant::now(), 0, 0, Duration::ZERO);
+    let started = Instant::now();
+    let mut acknowledged = 0;
+    let mut unknown = 0;
+    let mut slowest = Duration::ZERO;
     while started.elapsed() < Duration::from_secs(seconds) {
-        let asked = Instant::now();
+        let called = Instant::now();
         match table.mutate(Increment::new("counter")?.add("cf", "n", 1)?).await {
             Ok(_) => acknowledged += 1,
             Err(error) => {
@@ -47,7 +49,7 @@ async fn main() -> Result<()> {
                 println!("{:>6.1} s: {error:?}", started.elapsed().as_secs_f64());
             }
         }
-        slowest = slowest.max(asked.elapsed());
+        slowest = slowest.max(called.elapsed());
     }
     let counted = table.get(&counter).await?.counter("cf", "n")?.unwrap_or(0) - before;
     let rows = table.scan(Scan::all()).collect().await?.len();

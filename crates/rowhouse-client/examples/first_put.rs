@@ -16,11 +16,11 @@ const PATIENCE: Duration = Duration::from_secs(120);
 async fn main() -> Result<()> {
     let url = std::env::args().nth(1).ok_or_else(|| Error::invalid("usage: first_put URL"))?;
     let target = Target::parse(&url)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match put(&target).await {
             Ok(()) => break,
-            Err(error) if begun.elapsed() > PATIENCE => return Err(error),
+            Err(error) if started.elapsed() > PATIENCE => return Err(error),
             Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
         }
     }

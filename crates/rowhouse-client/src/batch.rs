@@ -192,11 +192,12 @@ impl Grouping {
 }
 
 /// Splits a server's actions into calls with limited size, in order.
-fn chunks(asked: Chunk, bytes_of: impl Fn(usize) -> usize) -> Vec<Chunk> {
+fn chunks(server_actions: Chunk, bytes_of: impl Fn(usize) -> usize) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     let mut chunk = Chunk::new();
-    let (mut count, mut bytes) = (0, 0);
-    for (located, numbers) in asked {
+    let mut count = 0;
+    let mut bytes = 0;
+    for (located, numbers) in server_actions {
         let mut here = Vec::new();
         for at in numbers {
             if count == CALL_ACTIONS_MAX || bytes >= CALL_BYTES_MAX {
@@ -237,9 +238,10 @@ async fn send(
     servers: BTreeMap<Address, Chunk>,
 ) -> Outcomes {
     let mut tasks = JoinSet::new();
-    for (server, asked) in servers {
-        let (client, actions) = (client.clone(), actions.clone());
-        tasks.spawn(async move { send_to(&client, &actions, &server, asked).await });
+    for (server, server_actions) in servers {
+        let client = client.clone();
+        let actions = actions.clone();
+        tasks.spawn(async move { send_to(&client, &actions, &server, server_actions).await });
     }
     let mut outcomes = Outcomes::new();
     while let Some(joined) = tasks.join_next().await {
@@ -254,10 +256,15 @@ async fn send(
 }
 
 /// Sends the calls to one server sequentially and stops at the first failure to be retried.
-async fn send_to(client: &Client, actions: &[Action], server: &Address, asked: Chunk) -> Outcomes {
+async fn send_to(
+    client: &Client,
+    actions: &[Action],
+    server: &Address,
+    server_actions: Chunk,
+) -> Outcomes {
     let settings = client.settings();
     let mut outcomes = Outcomes::new();
-    for chunk in chunks(asked, |at| bytes_of(&actions[at])) {
+    for chunk in chunks(server_actions, |at| bytes_of(&actions[at])) {
         let deadline = from_now(settings.call_timeout.min(settings.operation_timeout));
         let answers = send_chunk(client, actions, server, &chunk, deadline).await;
         let failures = answers.iter().filter_map(|(_, outcome)| outcome.as_ref().err());
@@ -277,7 +284,7 @@ async fn send_chunk(
     chunk: &Chunk,
     deadline: Instant,
 ) -> Outcomes {
-    let outcomes = match ask(client, actions, server, chunk, deadline).await {
+    let outcomes = match call_server(client, actions, server, chunk, deadline).await {
         Ok(answer) => outcomes_of(chunk, answer),
         Err(failure) => chunk
             .iter()
@@ -294,7 +301,7 @@ async fn send_chunk(
     outcomes
 }
 
-async fn ask(
+async fn call_server(
     client: &Client,
     actions: &[Action],
     server: &Address,
@@ -389,13 +396,15 @@ mod tests {
             }
         }
         let servers = grouping.by_server();
-        let printed: Vec<_> =
-            servers.iter().map(|(server, asked)| format!("{server}  {}", print(asked))).collect();
+        let printed: Vec<_> = servers
+            .iter()
+            .map(|(server, server_actions)| format!("{server}  {}", print(server_actions)))
+            .collect();
         assert_eq!(printed, ["h:1  : 2 5 | m: 0 3", "h:2  b: 1 4 6 7"]);
     }
 
     #[test]
-    fn a_region_is_not_asked_for_rows_behind_its_end() {
+    fn rows_after_a_regions_end_are_not_sent_to_it() {
         let mut grouping = Grouping::default();
         grouping.add_region(located("a", "b", 1), 0);
         assert!(grouping.add(b"a\xff", 1));
@@ -405,9 +414,10 @@ mod tests {
 
     #[test]
     fn calls_are_cut_by_size_and_number_and_keep_the_order() {
-        let asked = || vec![(located("", "b", 1), vec![0, 3]), (located("b", "", 1), vec![1, 2])];
+        let server_actions =
+            || vec![(located("", "b", 1), vec![0, 3]), (located("b", "", 1), vec![1, 2])];
         let cut = |bytes: usize| {
-            chunks(asked(), |_| bytes).iter().map(print).collect::<Vec<_>>().join(" // ")
+            chunks(server_actions(), |_| bytes).iter().map(print).collect::<Vec<_>>().join(" // ")
         };
         assert_eq!(cut(1), ": 0 3 | b: 1 2");
         assert_eq!(cut(CALL_BYTES_MAX), ": 0 // : 3 // b: 1 // b: 2");
@@ -431,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_weighs_grows_with_its_cells() {
+    fn size_of_a_call_grows_with_its_cells() {
         let get = Action::Get(Get::new("r").unwrap());
         let put = |value: &[u8]| {
             let put = Put::new("r").unwrap().add("cf", "q", value).unwrap();

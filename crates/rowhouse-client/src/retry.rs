@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_never_succeed_is_not_repeated() {
+    fn permanent_errors_are_not_retried() {
         for kind in [
             ErrorKind::TableNotFound,
             ErrorKind::InvalidRequest,
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_region_that_moved_is_asked_for_at_once_and_then_with_waits() {
+    fn moved_region_is_retried_immediately_and_then_after_waits() {
         assert_eq!(verdict(ErrorKind::NotServingRegion, FIRST), again(0));
         let second = RetryContext { failures: 1, ..FIRST };
         assert_eq!(verdict(ErrorKind::NotServingRegion, second), again(200));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_done_twice_is_repeated_only_when_it_was_not_done() {
+    fn non_idempotent_call_is_retried_only_if_not_executed() {
         let once = RetryContext { repeatable: false, ..FIRST };
         let settings = Settings::default();
         let timeout = failure(ErrorKind::Timeout, true);

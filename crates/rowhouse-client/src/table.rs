@@ -142,7 +142,8 @@ impl Table {
         condition: &Condition,
         mutations: &RowMutations,
     ) -> Result<Option<MutationOutcome>> {
-        let (row, condition) = (mutations.row().clone(), condition.clone());
+        let row = mutations.row().clone();
+        let condition = condition.clone();
         let condition = Some(RowCondition { row, condition });
         self.call_row_mutations(mutations, condition, false).await
     }
@@ -174,7 +175,8 @@ impl Table {
             let region = region.ok_or_else(|| Failure::unknown(no_word()))?;
             region.map_err(Failure::answered)
         };
-        let (table, row) = (&self.name, mutations.row());
+        let table = &self.name;
+        let row = mutations.row();
         let region = self.client.call_row_reading(table, row, repeatable, build, read).await?;
         let done = region.processed.ok_or_else(no_word)?;
         Ok(done.then(|| MutationOutcome { row: region.row() }))

@@ -96,9 +96,10 @@ impl fmt::Display for Target {
         write!(f, "{scheme}://")?;
         for (at, (host, port)) in servers.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
-            match host.contains(':') {
-                true => write!(f, "{comma}[{host}]:{port}")?,
-                false => write!(f, "{comma}{host}:{port}")?,
+            if host.contains(':') {
+                write!(f, "{comma}[{host}]:{port}")?;
+            } else {
+                write!(f, "{comma}{host}:{port}")?;
             }
         }
         f.write_str(znode)
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_cluster_is_refused() {
+    fn url_without_a_cluster_is_refused() {
         for url in [
             "",
             "h:1",

@@ -42,7 +42,8 @@ impl Merged {
             let length = |at: usize| {
                 u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize
             };
-            let (qualifier_len, value_len) = (length(1), length(5));
+            let qualifier_len = length(1);
+            let value_len = length(5);
             let family = rest.split_to(usize::from(head[0]));
             let qualifier = rest.split_to(qualifier_len);
             self.columns.insert((family, qualifier), rest.split_to(value_len));

@@ -124,8 +124,8 @@ mod tests {
 
     fn position(name: &str) -> Result<usize> {
         let names = ["hour", "minute", "stamp", "a:b"];
-        let found = names.iter().position(|known| *known == name);
-        found.ok_or_else(|| Error::invalid(format!("no field `{name}`")))
+        let index = names.iter().position(|known| *known == name);
+        index.ok_or_else(|| Error::invalid(format!("no field `{name}`")))
     }
 
     fn made(text: &str, values: &[Option<&str>]) -> Option<String> {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_with_fields_is_refused() {
+    fn malformed_field_references_are_refused() {
         for text in ["{hour", "hour}", "{day}", "{hour:2}", "{hour:.x}", "{hour:0}", "{hour:05000}"]
         {
             assert!(Composed::parse(text, position).is_err(), "{text}");

@@ -54,8 +54,8 @@ impl ProgressFile {
         let unread = || {
             Error::invalid(format!("the progress file is unreadable: file={}", self.path.display()))
         };
-        let kept: Map<String, Json> = serde_json::from_str(&text).map_err(|_| unread())?;
-        if kept.get("import") != Some(&self.import) {
+        let stored: Map<String, Json> = serde_json::from_str(&text).map_err(|_| unread())?;
+        if stored.get("import") != Some(&self.import) {
             return Err(Error::invalid(format!(
                 "the progress file is of another import, or its files have changed: name another \
                  progress file (--progress FILE), or remove this one to start again, which keeps \
@@ -63,7 +63,7 @@ impl ProgressFile {
                 self.path.display()
             )));
         }
-        reached_of(&kept).map(Some).ok_or_else(unread)
+        reached_of(&stored).map(Some).ok_or_else(unread)
     }
 
     /// Records the progress: all rows before it must be on the disk.
@@ -72,7 +72,7 @@ impl ProgressFile {
         let parts = parts.iter().map(|part| {
             json!({"start": spot_json(&part.start), "end": part.end.as_ref().map(spot_json)})
         });
-        let kept = json!({
+        let stored = json!({
             "import": self.import,
             "rows": counts.rows,
             "rejected": counts.rejected,
@@ -87,7 +87,7 @@ impl ProgressFile {
         part.push(".part");
         let write = || {
             let mut file = File::create(&part)?;
-            writeln!(file, "{kept}")?;
+            writeln!(file, "{stored}")?;
             // Otherwise a power cut could leave the name without the contents.
             file.sync_all()?;
             fs::rename(&part, &self.path)
@@ -110,8 +110,8 @@ impl ProgressFile {
     }
 }
 
-fn reached_of(kept: &Map<String, Json>) -> Option<Progress> {
-    let number = |name: &str| kept.get(name)?.as_u64();
+fn reached_of(stored: &Map<String, Json>) -> Option<Progress> {
+    let number = |name: &str| stored.get(name)?.as_u64();
     let counts = Counts {
         rows: number("rows")?,
         rejected: number("rejected")?,
@@ -125,12 +125,12 @@ fn reached_of(kept: &Map<String, Json>) -> Option<Progress> {
         };
         Some(Part { start: spot_of(part.get("start")?)?, end })
     };
-    let parts = kept.get("parts")?.as_array()?.iter().map(part).collect::<Option<_>>()?;
+    let parts = stored.get("parts")?.as_array()?.iter().map(part).collect::<Option<_>>()?;
     // Files from older versions do not have it.
-    let last = kept.get("last").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
+    let last = stored.get("last").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
     let key = |key: &Json| Some(Bytes::from(unescape(key.as_str()?).ok()?));
     let last = last.iter().map(key).collect::<Option<_>>()?;
-    let rejects = kept.get("rejects").and_then(Json::as_array);
+    let rejects = stored.get("rejects").and_then(Json::as_array);
     let rejects = rejects.into_iter().flatten().map(|path| Some(path.as_str()?.into()));
     let rejects = rejects.collect::<Option<_>>()?;
     Some(Progress { counts, parts, written: number("written")?, last, rejects })
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_noted_is_read_by_the_same_import_only() {
+    fn progress_file_is_read_only_by_the_same_import() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.csv.progress");
         let journal = ProgressFile::new(&path, json!({"table": "a"}));

@@ -85,10 +85,8 @@ impl<'i> InputPart<'i> {
     /// Returns the next row that is not rejected, and the place.
     pub(crate) fn next(&mut self) -> Result<Option<(InputPosition, NewRow)>> {
         while !self.is_done {
-            let read = match self.end == Some(self.rows.reached()) {
-                true => None,
-                false => self.rows.next()?,
-            };
+            let read =
+                if self.end == Some(self.rows.reached()) { None } else { self.rows.next()? };
             let Some(read) = read else {
                 self.is_done = true;
                 continue;

@@ -50,18 +50,19 @@ pub(crate) type Origins = BTreeMap<String, Origin>;
 impl Mapping {
     /// Returns the table's names that may occur in files without a name list, under their names in
     /// the file.
-    pub(crate) fn wanted(&self, targets: &Targets) -> Result<Vec<String>> {
-        let (maps, sets) = (&self.maps, &self.sets);
-        let mut wanted: Vec<String> = maps.iter().map(|(from, _)| from.clone()).collect();
+    pub(crate) fn expected_names(&self, targets: &Targets) -> Result<Vec<String>> {
+        let maps = &self.maps;
+        let sets = &self.sets;
+        let mut names: Vec<String> = maps.iter().map(|(from, _)| from.clone()).collect();
         let mapped = |name: &String| {
             maps.iter().any(|(_, to)| to == name) || sets.iter().any(|(to, _)| to == name)
         };
-        wanted.extend(targets.names().into_iter().filter(|name| !mapped(name)));
+        names.extend(targets.names().into_iter().filter(|name| !mapped(name)));
         for (_, text) in sets {
-            wanted.extend(names_in(text)?);
+            names.extend(names_in(text)?);
         }
         let mut once: Vec<String> = Vec::new();
-        for name in wanted {
+        for name in names {
             if !once.contains(&name) && !self.skips.contains(&name) {
                 once.push(name);
             }
@@ -149,8 +150,8 @@ fn add(origins: &mut Origins, name: &str, origin: Origin) -> Result<()> {
 
 /// Returns a field's index among a file's names.
 fn position(names: &[String], name: &str) -> Result<usize> {
-    let mut found = (0..names.len()).filter(|at| names[*at] == name);
-    match (found.next(), found.next()) {
+    let mut matches = (0..names.len()).filter(|at| names[*at] == name);
+    match (matches.next(), matches.next()) {
         (Some(at), None) => Ok(at),
         (Some(_), Some(_)) => {
             Err(Error::invalid(format!("duplicate field in the file: field={name}")))
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_on_one_side_only_are_told_before_anything_is_done() {
+    fn unmatched_names_are_refused() {
         let refused = |args: Mapping, names: &[&str], want: &str| {
             let message = fed(&args, names).unwrap_err();
             assert!(message.contains(want), "{message}");

@@ -31,7 +31,8 @@ const HEAD: &str = "| type | in the file | options | read as |\n|---|---|---|---
 fn tested(line: &str) -> String {
     let cells: Vec<_> = line.trim_matches('|').split(" | ").collect();
     let code = |cell: &str| {
-        let (start, end) = (cell.find('`').unwrap(), cell.rfind('`').unwrap());
+        let start = cell.find('`').unwrap();
+        let end = cell.rfind('`').unwrap();
         cell[start + 1..end].to_owned()
     };
     let field_type = code(cells[0]);

@@ -120,18 +120,20 @@ fn without_groups(whole: &str, mark: char) -> Option<String> {
             return None;
         }
     }
-    match has_groups && !(1..=3).contains(&first.len()) {
-        true => None,
-        false => Some(whole.chars().filter(|c| *c != mark).collect()),
+    if has_groups && !(1..=3).contains(&first.len()) {
+        None
+    } else {
+        Some(whole.chars().filter(|c| *c != mark).collect())
     }
 }
 
 /// Returns `0.5` for `.5`.
 fn with_leading_zero(text: &str) -> Cow<'_, str> {
     let digits = text.trim_start_matches(['-', '+']);
-    match digits.starts_with('.') {
-        true => format!("{}0{digits}", &text[..text.len() - digits.len()]).into(),
-        false => text.into(),
+    if digits.starts_with('.') {
+        format!("{}0{digits}", &text[..text.len() - digits.len()]).into()
+    } else {
+        text.into()
     }
 }
 

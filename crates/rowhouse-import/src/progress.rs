@@ -52,13 +52,13 @@ pub(crate) type OnProgress = Box<dyn FnMut(&ImportProgress) + Send>;
 pub(crate) struct Reporter {
     on_progress: Option<OnProgress>,
     bytes_total: u64,
-    begun: Instant,
+    started: Instant,
 }
 
 impl Reporter {
     /// Creates a reporter for files with that many bytes in all.
     pub(crate) fn new(on_progress: Option<OnProgress>, bytes_total: u64) -> Self {
-        Self { on_progress, bytes_total, begun: Instant::now() }
+        Self { on_progress, bytes_total, started: Instant::now() }
     }
 
     /// Reports the progress, for one row in `ROWS_BETWEEN`.
@@ -72,19 +72,20 @@ impl Reporter {
     /// As [`Reporter::report`], for callers that do not call it for every row.
     pub(crate) fn report_now(&mut self, step: Step, rows: u64, bytes_done: u64) {
         if let Some(on_progress) = &mut self.on_progress {
-            let (bytes_total, elapsed) = (self.bytes_total, self.begun.elapsed());
+            let bytes_total = self.bytes_total;
+            let elapsed = self.started.elapsed();
             on_progress(&ImportProgress { step, rows, bytes_done, bytes_total, elapsed });
         }
     }
 
     /// Returns the time since the reporter was created or restarted.
     pub(crate) fn elapsed(&self) -> Duration {
-        self.begun.elapsed()
+        self.started.elapsed()
     }
 
     /// Begins to measure the time anew.
     pub(crate) fn restart(&mut self) {
-        self.begun = Instant::now();
+        self.started = Instant::now();
     }
 }
 

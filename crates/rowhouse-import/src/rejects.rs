@@ -84,10 +84,10 @@ impl Rejects {
         self.count += 1;
         if self.count > self.count_max {
             self.finish_file()?;
-            let kept = self.made.last().unwrap_or(&path);
+            let rejects_file = self.made.last().unwrap_or(&path);
             return Err(Error::invalid(format!(
                 "too many rows are rejected, nothing was written; they are in {}: max={}, file={}, line={}: {why}",
-                kept.display(),
+                rejects_file.display(),
                 self.count_max,
                 file.display(),
                 row.line
@@ -163,13 +163,16 @@ fn named(part: &Path, path: &Path) -> io::Result<PathBuf> {
 
 /// Returns true if two files have the same content.
 fn is_same(a: &Path, b: &Path) -> io::Result<bool> {
-    let (a, b) = (File::open(a)?, File::open(b)?);
+    let a = File::open(a)?;
+    let b = File::open(b)?;
     if a.metadata()?.len() != b.metadata()?.len() {
         return Ok(false);
     }
-    let (mut a, mut b) = (BufReader::new(a), BufReader::new(b));
+    let mut a = BufReader::new(a);
+    let mut b = BufReader::new(b);
     loop {
-        let (read, other) = (a.fill_buf()?, b.fill_buf()?);
+        let read = a.fill_buf()?;
+        let other = b.fill_buf()?;
         let len = read.len().min(other.len());
         if read[..len] != other[..len] {
             return Ok(false);

@@ -134,7 +134,8 @@ impl RowConverter {
                 }
                 (None, None) => continue,
             };
-            let (name, needs) = (column.name(), column.needs());
+            let name = column.name();
+            let needs = column.needs();
             let source = FieldSource::new(name, column.field_type(), &needs, origin, notations)?;
             columns.push(ColumnConverter { column: column.clone(), source, qualifier });
         }
@@ -192,9 +193,10 @@ impl RowConverter {
             let family = Bytes::copy_from_slice(column.family());
             cells.push(CellBytes { family, qualifier, value: column.encode_value(&value)? });
         }
-        match cells.is_empty() {
-            false => Ok(NewRow { key, cells }),
-            true => Err(Error::invalid("no column has a value, and a row needs a cell")),
+        if cells.is_empty() {
+            Err(Error::invalid("no column has a value, and a row needs a cell"))
+        } else {
+            Ok(NewRow { key, cells })
         }
     }
 }
@@ -223,7 +225,8 @@ fn sources_of(
         ))),
         None => Ok(None),
         Some(origin) => {
-            let (name, needs) = (field.name(), field.needs());
+            let name = field.name();
+            let needs = field.needs();
             FieldSource::new(name, field.field_type(), &needs, origin, notations).map(Some)
         }
     };

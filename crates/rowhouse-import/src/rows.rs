@@ -18,7 +18,7 @@ use crate::times::{FormCounts, Times};
 pub(crate) struct Inputs {
     reading: Reading,
     ignored_names: Option<Vec<String>>,
-    wanted: Vec<String>,
+    expected_names: Vec<String>,
     key: KeySchema,
     files: Vec<Input>,
 }
@@ -39,25 +39,32 @@ impl Inputs {
         mapping: &Mapping,
         targets: &Targets,
     ) -> Result<Self> {
-        let wanted = mapping.wanted(targets)?;
+        let expected_names = mapping.expected_names(targets)?;
         let times = mapping.times(targets)?;
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
-            let source = Source::open(path, reading, &wanted)?;
+            let source = Source::open(path, reading, &expected_names)?;
             let origins = mapping.origins(source.names(), targets, source.allows_unknown_names());
             let notations = Notations { times: times.clone(), numbers: source.number_marks() };
             let maker =
                 origins.and_then(|origins| RowConverter::new(targets, &origins, &notations));
-            let is_known = |name: &String| wanted.contains(name) || mapping.skips.contains(name);
-            let maker = maker.map_err(|error| match source.names().iter().any(is_known) {
-                true => in_file(path, &source, error),
-                false => in_file(path, &source, advised(&source, error)),
+            let is_known =
+                |name: &String| expected_names.contains(name) || mapping.skips.contains(name);
+            let maker = maker.map_err(|error| {
+                if source.names().iter().any(is_known) {
+                    in_file(path, &source, error)
+                } else {
+                    in_file(path, &source, advised(&source, error))
+                }
             })?;
-            let (path, len, is_seekable) = (path.clone(), source.len(), source.is_seekable());
+            let path = path.clone();
+            let len = source.len();
+            let is_seekable = source.is_seekable();
             files.push(Input { path, len, is_seekable, maker });
         }
-        let (reading, ignored_names) = (reading.clone(), mapping.ignored_names());
-        Ok(Self { reading, ignored_names, wanted, key: targets.key.clone(), files })
+        let reading = reading.clone();
+        let ignored_names = mapping.ignored_names();
+        Ok(Self { reading, ignored_names, expected_names, key: targets.key.clone(), files })
     }
 
     /// Reads the times whose form is not declared, and recognizes the form for each column in a
@@ -67,7 +74,7 @@ impl Inputs {
     /// # Errors
     /// `Io` and `Corruption`; `InvalidRequest` if two forms match equally many values.
     pub(crate) fn recognize_times(&mut self, reporter: &mut Reporter) -> Result<Vec<String>> {
-        let mut told = Vec::new();
+        let mut remarks = Vec::new();
         let mut bytes_done = 0;
         for nth in 0..self.files.len() {
             let mut columns: BTreeMap<String, (Origin, FormCounts)> = BTreeMap::new();
@@ -87,14 +94,15 @@ impl Inputs {
                 let recognized = Times::Recognized(form.clone());
                 if recognized.differs_from_printed() {
                     let path = path.display();
-                    told.push(format!("times of `{name}` in {path} are read as {form}: {first}"));
+                    remarks
+                        .push(format!("times of `{name}` in {path} are read as {form}: {first}"));
                 }
                 for (_, _, times) in maker.times().filter(|(known, ..)| *known == name) {
                     *times = recognized.clone();
                 }
             }
         }
-        Ok(told)
+        Ok(remarks)
     }
 
     fn look_at_times(
@@ -257,7 +265,8 @@ impl Rows<'_> {
     fn open(&mut self, place: Option<RecordPosition>) -> Result<()> {
         self.source = None;
         let Some(input) = self.inputs.files.get(self.file) else { return Ok(()) };
-        let mut source = Source::open(&input.path, &self.inputs.reading, &self.inputs.wanted)?;
+        let mut source =
+            Source::open(&input.path, &self.inputs.reading, &self.inputs.expected_names)?;
         source.ignore_names(self.inputs.ignored_names.clone());
         if let Some(place) = place {
             source.seek(&place)?;

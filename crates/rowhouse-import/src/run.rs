@@ -87,10 +87,7 @@ impl Run {
         let mut reporter = Reporter::new(on_progress, inputs.bytes());
         let mut summary = Summary::new(name, &inputs, is_dry_run);
         summary.times = inputs.recognize_times(&mut reporter)?;
-        let reached = match is_sorted {
-            true => None,
-            false => journal.reached()?,
-        };
+        let reached = if is_sorted { None } else { journal.reached()? };
         let (reached, table) = match reached {
             Some(reached) if is_dry_run => {
                 self.check_still_there(&destination, &reached).await?;
@@ -117,7 +114,8 @@ impl Run {
                 }
                 let lanes = lanes_of(&survey, &inputs, &table).await?;
                 let parts = survey.marks.parts(lanes);
-                let (counts, rejects) = (survey.counts, summary.rejects.clone());
+                let counts = survey.counts;
+                let rejects = summary.rejects.clone();
                 (Progress { counts, parts, rejects, ..Progress::default() }, table)
             }
         };
@@ -173,14 +171,15 @@ impl Run {
             Destination::Existing(table) => lost(table, reached).await?,
             Destination::ToCreate(_) => reached.written > 0,
         };
-        match lost {
-            false => Ok(()),
-            true => Err(Error::invalid(format!(
+        if lost {
+            Err(Error::invalid(format!(
                 "the table lacks rows that an incomplete import wrote: remove its progress file \
                  to start again: file={}, written={}",
                 self.progress_path().display(),
                 reached.written
-            ))),
+            )))
+        } else {
+            Ok(())
         }
     }
 
@@ -271,18 +270,20 @@ async fn lost(table: &Table, reached: &Progress) -> Result<bool> {
 /// region, and then to the next. Rows with the same key stay in order, in one part. So do the rows
 /// in compressed files, which would be decompressed once for each part.
 async fn lanes_of(survey: &Survey, inputs: &Inputs, table: &Table) -> Result<usize> {
-    match survey.is_in_order && survey.counts.same_key == 0 && inputs.are_seekable() {
-        true => Ok(table.regions().await?.len().clamp(1, LANES_MAX)),
-        false => Ok(1),
+    if survey.is_in_order && survey.counts.same_key == 0 && inputs.are_seekable() {
+        Ok(table.regions().await?.len().clamp(1, LANES_MAX))
+    } else {
+        Ok(1)
     }
 }
 
 fn file_identity(path: &Path) -> Result<Json> {
     let read = || {
-        let (path, metadata) = (path.canonicalize()?, path.metadata()?);
+        let full = path.canonicalize()?;
+        let metadata = path.metadata()?;
         let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         let modified = modified.as_nanos().to_string();
-        Ok(json!({"path": path.to_string_lossy(), "len": metadata.len(), "modified": modified}))
+        Ok(json!({"path": full.to_string_lossy(), "len": metadata.len(), "modified": modified}))
     };
     read().map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))
 }

@@ -24,8 +24,8 @@ pub struct FileSample {
 /// # let dir = tempfile::tempdir().unwrap();
 /// let file = dir.path().join("mail.csv");
 /// std::fs::write(&file, "user,sender,size\nbob,eve,7\nann,,8\n").unwrap();
-/// let wanted = ["user".to_owned(), "sender".to_owned()];
-/// let sample = read_sample(&file, &Reading::default(), &wanted, 100, |_, text| Ok(text.into()))?;
+/// let names = ["user".to_owned(), "sender".to_owned()];
+/// let sample = read_sample(&file, &Reading::default(), &names, 100, |_, text| Ok(text.into()))?;
 /// assert_eq!(sample.names, ["user", "sender"]);
 /// assert_eq!(sample.rows[0], ["bob".into(), "eve".into()]);
 /// assert!(sample.rows[1][1].is_null());
@@ -38,14 +38,14 @@ pub struct FileSample {
 pub fn read_sample(
     path: &Path,
     reading: &Reading,
-    wanted: &[String],
+    selected: &[String],
     rows_max: usize,
     read: impl Fn(&str, &str) -> Result<Value>,
 ) -> Result<FileSample> {
     reading.check()?;
-    let mut source = Source::open(path, reading, wanted)?;
+    let mut source = Source::open(path, reading, selected)?;
     source.ignore_names(None);
-    let places: Vec<(String, usize)> = wanted
+    let places: Vec<(String, usize)> = selected
         .iter()
         .filter_map(|name| {
             let place = source.names().iter().position(|other| other == name);

@@ -138,7 +138,8 @@ fn read_entry(run: &mut impl Read) -> io::Result<Option<Entry>> {
     let number =
         |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     let from = u64::from(number(4)) | u64::from(number(8)) << 32;
-    let (mut key, mut payload) = (vec![0; number(0) as usize], vec![0; number(12) as usize]);
+    let mut key = vec![0; number(0) as usize];
+    let mut payload = vec![0; number(12) as usize];
     run.read_exact(&mut key)?;
     run.read_exact(&mut payload)?;
     Ok(Some(Entry { key, from, payload }))

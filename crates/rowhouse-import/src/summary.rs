@@ -73,12 +73,13 @@ impl Summary {
     /// Returns an error if the written row count is not the expected one.
     pub(crate) fn check_all_written(&self) -> Result<()> {
         let want = self.counts.rows - self.counts.rejected;
-        match self.written == want {
-            true => Ok(()),
-            false => Err(Error::invalid(format!(
+        if self.written == want {
+            Ok(())
+        } else {
+            Err(Error::invalid(format!(
                 "a file changed while it was imported: rows to write={want}, written={}",
                 self.written
-            ))),
+            )))
         }
     }
 }

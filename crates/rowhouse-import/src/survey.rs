@@ -62,7 +62,9 @@ impl SurveyOptions<'_> {
         let mut sorter = Sorter::new(self.memory);
         let mut rows = self.inputs.rows(InputPosition::default())?;
         let mut file = 0;
-        let (mut before, mut is_in_order, mut marks) = (Bytes::new(), true, PositionSamples::new());
+        let mut before = Bytes::new();
+        let mut is_in_order = true;
+        let mut marks = PositionSamples::new();
         while let Some(read) = rows.next()? {
             if read.file != file {
                 rejects.finish_file()?;
@@ -99,7 +101,7 @@ impl SurveyOptions<'_> {
         let Survey { counts, examples, sorter, .. } = survey;
         let mut sorted = sorter.sorted()?;
         let mut before: Option<Entry> = None;
-        let mut asked = Vec::new();
+        let mut candidates = Vec::new();
         let mut done = 0;
         while let Some(entry) = sorted.next()? {
             done += 1;
@@ -107,44 +109,50 @@ impl SurveyOptions<'_> {
             if let Some(before) = before.as_ref().filter(|before| before.key == entry.key) {
                 counts.same_key += 1;
                 if examples.len() < EXAMPLES {
-                    let (this, that) = (self.shown(entry.from), self.shown(before.from));
+                    let this = self.shown(entry.from);
+                    let that = self.shown(before.from);
                     let key = self.key_text(&entry.key);
                     examples.push(format!("{this} has the key of {that}: {key}"));
                 }
             } else if let Some(table) = self.table {
-                asked.push((Bytes::copy_from_slice(&entry.key), entry.from));
-                if asked.len() == ASKED_AT_ONCE {
-                    self.ask(table, &mut asked, counts, examples).await?;
+                candidates.push((Bytes::copy_from_slice(&entry.key), entry.from));
+                if candidates.len() == LOOKUP_ROWS_MAX {
+                    self.look_up(table, &mut candidates, counts, examples).await?;
                 }
             }
             before = Some(entry);
         }
         match self.table {
-            Some(table) if !asked.is_empty() => self.ask(table, &mut asked, counts, examples).await,
+            Some(table) if !candidates.is_empty() => {
+                self.look_up(table, &mut candidates, counts, examples).await
+            }
             _ => Ok(()),
         }
     }
 
     /// Returns which of these rows, in order, the table has.
-    async fn ask(
+    async fn look_up(
         &self,
         table: &Table,
-        asked: &mut Vec<(Bytes, u64)>,
+        candidates: &mut Vec<(Bytes, u64)>,
         counts: &mut Counts,
         examples: &mut Vec<String>,
     ) -> Result<()> {
-        let (Some(first), Some(last)) = (asked.first(), asked.last()) else { return Ok(()) };
-        let range = RowRange::new(first.0.clone(), behind(&last.0));
-        let mut found = table.scan(Scan::new(range).filter(only(asked))).await?;
-        while let Some(row) = found.next().await? {
+        let (Some(first), Some(last)) = (candidates.first(), candidates.last()) else {
+            return Ok(());
+        };
+        let range = RowRange::new(first.0.clone(), key_after(&last.0));
+        let mut rows = table.scan(Scan::new(range).filter(only(candidates))).await?;
+        while let Some(row) = rows.next().await? {
             counts.in_table += 1;
-            let at = asked.binary_search_by(|(key, _)| key[..].cmp(row.key()));
+            let at = candidates.binary_search_by(|(key, _)| key[..].cmp(row.key()));
             if let (Ok(at), true) = (at, examples.len() < EXAMPLES) {
-                let (shown, key) = (self.shown(asked[at].1), self.key_text(row.key()));
+                let shown = self.shown(candidates[at].1);
+                let key = self.key_text(row.key());
                 examples.push(format!("{shown} has the key of a row of the table: {key}"));
             }
         }
-        asked.clear();
+        candidates.clear();
         Ok(())
     }
 
@@ -164,8 +172,8 @@ impl SurveyOptions<'_> {
 }
 
 /// Returns a filter that passes the first cell in each of these rows, without the value.
-fn only(asked: &[(Bytes, u64)]) -> Filter {
-    let ranges = asked.iter().map(|(key, _)| FilterRange {
+fn only(candidates: &[(Bytes, u64)]) -> Filter {
+    let ranges = candidates.iter().map(|(key, _)| FilterRange {
         start: key.clone(),
         start_inclusive: true,
         stop: key.clone(),
@@ -180,7 +188,7 @@ fn only(asked: &[(Bytes, u64)]) -> Filter {
 }
 
 /// Returns the first key after `key`.
-fn behind(key: &[u8]) -> Bytes {
+fn key_after(key: &[u8]) -> Bytes {
     [key, b"\0"].concat().into()
 }
 
@@ -190,5 +198,5 @@ fn from(file: usize, line: u64) -> u64 {
 }
 
 const LINE_BITS: u32 = 44;
-const ASKED_AT_ONCE: usize = 1_000;
+const LOOKUP_ROWS_MAX: usize = 1_000;
 const EXAMPLES: usize = 3;

@@ -14,7 +14,8 @@ pub(crate) struct Targets {
 impl Targets {
     /// Returns the declarations for a table that declares key and columns.
     pub(crate) fn of(table: &Table) -> Result<Self> {
-        let (key, columns) = (table.key_schema()?.clone(), table.column_schema()?.clone());
+        let key = table.key_schema()?.clone();
+        let columns = table.column_schema()?.clone();
         Ok(Self { key, columns })
     }
 
@@ -37,12 +38,13 @@ impl Targets {
     /// Refuses a name that the table does not have.
     pub(crate) fn check_name(&self, name: &str) -> Result<()> {
         let names = self.names();
-        match names.iter().any(|known| known == name) {
-            true => Ok(()),
-            false => Err(Error::invalid(format!(
+        if names.iter().any(|known| known == name) {
+            Ok(())
+        } else {
+            Err(Error::invalid(format!(
                 "the table declares no field or column `{name}`; it declares: {}",
                 names.join(", ")
-            ))),
+            )))
         }
     }
 }

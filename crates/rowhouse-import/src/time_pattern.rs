@@ -55,7 +55,8 @@ impl TimePattern {
         if let Some(offset) = time.offset() {
             let minutes = offset.seconds() / 60;
             let sign = if minutes < 0 { '-' } else { '+' };
-            let (hours, minutes) = (minutes.abs() / 60, minutes.abs() % 60);
+            let hours = minutes.abs() / 60;
+            let minutes = minutes.abs() % 60;
             iso.push_str(&format!("{sign}{hours:02}:{minutes:02}"));
         }
         rest.is_empty().then_some(iso)

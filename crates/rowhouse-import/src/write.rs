@@ -63,7 +63,8 @@ impl Writing<'_> {
         let mut places = Vec::with_capacity(self.batch_rows);
         let mut batch = Vec::with_capacity(self.batch_rows);
         for lane in lanes {
-            let (mut rows, mut bytes) = (0, 0);
+            let mut rows = 0;
+            let mut bytes = 0;
             while rows < each
                 && bytes < bytes_each
                 && let Some((place, row)) = lane.next()?
@@ -110,10 +111,7 @@ impl Writing<'_> {
         for (place, outcome) in places.iter().zip(outcomes) {
             outcome.map_err(|error| self.at(place, error))?;
         }
-        match is_synced {
-            true => self.journal.note(&then),
-            false => Ok(()),
-        }
+        if is_synced { self.journal.note(&then) } else { Ok(()) }
     }
 
     /// Adds to an error the place of the row that could not be written.

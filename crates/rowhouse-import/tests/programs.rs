@@ -39,9 +39,9 @@ fn import(database: &Database, dir: &Path) -> Import {
 /// Returns the table's row count.
 async fn rows(database: &Database) -> usize {
     let table = database.table("scores").await.unwrap();
-    let mut found = table.scan(Scan::all()).await.unwrap();
+    let mut scanner = table.scan(Scan::all()).await.unwrap();
     let mut count = 0;
-    while found.next().await.unwrap().is_some() {
+    while scanner.next().await.unwrap().is_some() {
         count += 1;
     }
     count
@@ -71,7 +71,7 @@ async fn a_task_of_any_runtime_imports_and_hears_of_every_step() {
 }
 
 #[tokio::test]
-async fn a_check_reports_what_an_import_would_refuse_and_writes_nothing() {
+async fn check_reports_refusals_and_writes_nothing() {
     let dir = files();
     let database = database(dir.path()).await;
     let checked = import(&database, dir.path()).check().await.unwrap();

@@ -75,8 +75,8 @@ fn measure(calls: usize, mut call: impl FnMut(usize)) -> f64 {
 /// in hundredths of a second.
 fn cpu_micros(stat: &str) -> f64 {
     let text = std::fs::read_to_string(stat).unwrap();
-    let behind_name = text.rsplit(") ").next().unwrap();
+    let after_name = text.rsplit(") ").next().unwrap();
     let ticks: f64 =
-        behind_name.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<f64>().unwrap()).sum();
+        after_name.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<f64>().unwrap()).sum();
     ticks * 10_000.0
 }

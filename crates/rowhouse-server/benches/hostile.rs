@@ -100,10 +100,10 @@ impl Latencies {
 /// Calls for some time, or until one call has taken longer.
 fn latencies(address: &str, region: &RegionInfo, time: Duration) -> Latencies {
     let mut client = Client::connect(address, Service::Client);
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut all = Vec::new();
     for number in 0.. {
-        if begun.elapsed() > time {
+        if started.elapsed() > time {
             break;
         }
         let call = Instant::now();
@@ -263,7 +263,8 @@ fn region(address: &str) -> RegionInfo {
 
 /// Writes all rows, and flushes them.
 fn load(address: &str) {
-    let (region, mut client) = (region(address), Client::connect(address, Service::Client));
+    let region = region(address);
+    let mut client = Client::connect(address, Service::Client);
     let value = "v".repeat(VALUE_BYTES);
     for first in (0..ROWS).step_by(500) {
         let rows = (first..first + 500).map(|number| (ordered(number), value.clone()));

@@ -81,11 +81,11 @@ fn main() {
         Some(ECHO) => return echo(arguments[1].parse().unwrap()),
         _ => {}
     }
-    let is_asked = |kind: &Kind| match arguments.iter().find(|it| !it.starts_with("--")) {
-        Some(asked) => format!("{} {}", kind.name, kind.clients).starts_with(&asked[..]),
+    let is_selected = |kind: &Kind| match arguments.iter().find(|it| !it.starts_with("--")) {
+        Some(prefix) => format!("{} {}", kind.name, kind.clients).starts_with(&prefix[..]),
         None => true,
     };
-    let kinds: Vec<_> = KINDS.into_iter().filter(is_asked).collect();
+    let kinds: Vec<_> = KINDS.into_iter().filter(is_selected).collect();
     let mut times = vec![[Vec::new(), Vec::new()]; kinds.len()];
     for _ in 0..ROUNDS {
         let server = Process::start(&[SERVE]);
@@ -99,7 +99,8 @@ fn main() {
     println!("µs of CPU a call, or a row where a call has many that are counted");
     println!("{:<20} {:>7} {:>16} {:>16}", "", "clients", "server", "floor");
     for (kind, [mut ours, mut floor]) in kinds.iter().zip(times) {
-        let (ours, floor) = (summary(&mut ours), summary(&mut floor));
+        let ours = summary(&mut ours);
+        let floor = summary(&mut floor);
         println!("{:<20} {:>7} {ours:>16} {floor:>16}", kind.name, kind.clients);
     }
 }
@@ -158,9 +159,11 @@ fn measure(process: &Process, kind: &Kind, clients: Vec<impl FnMut(usize) + Send
 }
 
 fn by_server(address: &str, kind: &Kind) -> Vec<impl FnMut(usize) + Send + use<>> {
-    let (region, kind) = (region(address), *kind);
+    let region = region(address);
+    let kind = *kind;
     let client = |_| {
-        let (mut client, region) = (Client::connect(address, Service::Client), region.clone());
+        let mut client = Client::connect(address, Service::Client);
+        let region = region.clone();
         (kind.call)(&mut client, &region, 0);
         move |number| (kind.call)(&mut client, &region, number)
     };
@@ -247,7 +250,8 @@ fn region(address: &str) -> RegionInfo {
 
 /// Writes all rows, and flushes them.
 fn load(address: &str) {
-    let (region, mut client) = (region(address), Client::connect(address, Service::Client));
+    let region = region(address);
+    let mut client = Client::connect(address, Service::Client);
     for first in (0..ROWS).step_by(500) {
         let rows = (first..first + 500).map(|number| (ordered(number), value(number)));
         support::put_many(&mut client, &region, rows);
@@ -311,22 +315,23 @@ fn scan(client: &mut Client, region: &RegionInfo, number: usize) {
     let range = RowRange { start: ordered(start).into(), stop: ordered(start + 100).into() };
     let scan = OpenScan { result_bytes_max: Some(2 << 20), ..OpenScan::new(Scan::new(range)) };
     let call = ScanCall::open(region_ref(region), scan, 100);
-    let found = support::scan(client, &ScanCall { limit: Some(100), ..call }).unwrap();
-    assert_eq!(found.rows.len(), 100);
+    let first = support::scan(client, &ScanCall { limit: Some(100), ..call }).unwrap();
+    assert_eq!(first.rows.len(), 100);
 }
 
 fn scan_all(client: &mut Client, region: &RegionInfo, _: usize) {
     let range = RowRange { start: "".into(), stop: "n".into() };
     let scan = OpenScan { result_bytes_max: Some(2 << 20), ..OpenScan::new(Scan::new(range)) };
-    let mut found =
+    let mut answer =
         support::scan(client, &ScanCall::open(region_ref(region), scan, 10_000)).unwrap();
-    let (scanner, mut rows) = (found.scanner.unwrap(), found.rows.len());
+    let scanner = answer.scanner.unwrap();
+    let mut rows = answer.rows.len();
     for sequence in 0.. {
-        if found.more_results_in_region != Some(true) {
+        if answer.more_results_in_region != Some(true) {
             break;
         }
-        found = support::next(client, scanner, sequence, 10_000).unwrap();
-        rows += found.rows.len();
+        answer = support::next(client, scanner, sequence, 10_000).unwrap();
+        rows += answer.rows.len();
     }
     assert_eq!(rows, ROWS);
 }

@@ -31,7 +31,7 @@ pub(crate) trait ResumableCall: Send + Sized + 'static {
 
     /// Returns true if part of the work is done: then the rest is done even if the client has given
     /// up.
-    fn is_begun(&self) -> bool {
+    fn is_started(&self) -> bool {
         false
     }
 
@@ -44,7 +44,7 @@ pub(crate) enum Routed {
     /// The answer is written.
     Answered,
     /// The call may block or take long, or has taken long: the rest is for a worker thread.
-    Pending { work: Work, is_begun: bool },
+    Pending { work: Work, is_started: bool },
 }
 
 /// A call's remaining work, for a worker thread.
@@ -59,7 +59,7 @@ impl Routed {
             work(context, out)?;
             Ok(Self::Answered)
         };
-        Self::Pending { work: Box::new(work), is_begun: false }
+        Self::Pending { work: Box::new(work), is_started: false }
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn try_here<C: ResumableCall>(
     if !call_context.is_small() {
         let work =
             |context: &CallContext, out: &mut BytesMut| resume(C::parse(context)?, context, out);
-        return Ok(Routed::Pending { work: Box::new(work), is_begun: false });
+        return Ok(Routed::Pending { work: Box::new(work), is_started: false });
     }
     resume(C::parse(call_context)?, call_context, out)
 }
@@ -88,10 +88,10 @@ fn resume(
             Ok(Routed::Answered)
         }
         NonBlocking::WouldBlock => {
-            let is_begun = call.is_begun();
+            let is_started = call.is_started();
             Ok(Routed::Pending {
                 work: Box::new(|context, out| resume(call, context, out)),
-                is_begun,
+                is_started,
             })
         }
     }
@@ -101,7 +101,7 @@ fn resume(
 pub(crate) struct PendingCall {
     pub(crate) call_context: CallContext,
     pub(crate) work: Work,
-    pub(crate) is_begun: bool,
+    pub(crate) is_started: bool,
 }
 
 /// Answer bytes, and what they have reserved.
@@ -141,27 +141,27 @@ impl PendingCall {
     /// client's timeout has passed before the call starts, the connection has closed, or the server
     /// was killed, the call is dropped without an answer, as on HBase.
     fn run(self) -> Ran {
-        let Self { mut call_context, work, is_begun } = self;
+        let Self { mut call_context, work, is_started } = self;
         let Some(_running) = call_context.context.server.begin_call() else {
             return Ran::Answered(Answer::default());
         };
-        call_context.move_to_worker(is_begun);
+        call_context.move_to_worker(is_started);
         let method = call_context.request.method;
-        if !is_begun && call_context.is_expired() {
+        if !is_started && call_context.is_expired() {
             let timeout = call_context.request.timeout_ms;
             tracing::warn!(?method, timeout, "a call was dropped after its client's timeout");
             return Ran::Answered(Answer::default());
         }
         // What reads can end in the middle. What writes is done to the end.
-        if call_context.client.share.is_closed() && (!is_begun || method == Method::Scan) {
+        if call_context.client.share.is_closed() && (!is_started || method == Method::Scan) {
             tracing::debug!(?method, "a call was dropped: its connection has closed");
             return Ran::Answered(Answer::default());
         }
         let mut bytes = BytesMut::new();
         match work(&call_context, &mut bytes) {
             Ok(Routed::Answered) => account(&call_context, bytes.len()),
-            Ok(Routed::Pending { work, is_begun }) => {
-                return Ran::Paused(Box::new(Self { call_context, work, is_begun }));
+            Ok(Routed::Pending { work, is_started }) => {
+                return Ran::Paused(Box::new(Self { call_context, work, is_started }));
             }
             Err(error) => call_context.refuse(&mut bytes, &error),
         }

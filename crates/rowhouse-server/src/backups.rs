@@ -56,7 +56,8 @@ impl Backups {
             }
             _ => {}
         }
-        let (backups, store) = (Arc::clone(self), store.clone());
+        let backups = Arc::clone(self);
+        let store = store.clone();
         std::thread::Builder::new()
             .name("rowhouse-backup".to_owned())
             .spawn(move || backups.make(&store, &path))

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_of_the_machine_that_are_not_the_stores_are_found() {
+    fn only_local_files_outside_the_store_are_accepted() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         let data = root.join("data");
@@ -229,9 +229,9 @@ mod tests {
         symlink(root.join("data"), root.join("way")).unwrap();
         let root = root.to_str().unwrap();
         let check = |named: String, expected: Expect| {
-            let found = loads.local_file(&named).map(|path| path.to_str().unwrap().to_owned());
-            let found = found.unwrap_or_else(|error| error.message().to_owned());
-            expected.assert_eq(&found.replace(root, "ROOT"));
+            let resolved = loads.local_file(&named).map(|path| path.to_str().unwrap().to_owned());
+            let resolved = resolved.unwrap_or_else(|error| error.message().to_owned());
+            expected.assert_eq(&resolved.replace(root, "ROOT"));
         };
         check(format!("{root}/out"), expect!["ROOT/out"]);
         check(format!("file:{root}/out"), expect!["ROOT/out"]);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_loaded_is_told_until_the_client_is_done() {
+    fn finished_load_is_remembered_until_clean_up() {
         let dir = tempfile::tempdir().unwrap();
         let loads = begin(dir.path());
         let token = loads.prepare(&TableName::parse("t").unwrap()).unwrap();
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_run_left_is_removed_and_the_oldest_of_too_many_forgotten() {
+    fn leftover_directories_are_removed_and_excess_loads_forgotten() {
         let dir = tempfile::tempdir().unwrap();
         let left = begin(dir.path()).prepare(&TableName::parse("t").unwrap()).unwrap();
         fs::write(Path::new(&left).join("file"), b"").unwrap();

@@ -93,7 +93,7 @@ pub(crate) struct CallContext {
     /// When the call arrived.
     pub(crate) arrived: Instant,
     /// When processing started.
-    begun: Instant,
+    started: Instant,
     /// Whether the call may block: not on the connection's task.
     pub(crate) wait_mode: WaitMode,
     /// The source of the scan that the call goes on with, for the slow log.
@@ -144,7 +144,7 @@ impl CallContext {
             request,
             client,
             arrived,
-            begun: arrived,
+            started: arrived,
             wait_mode: WaitMode::NonBlocking,
             scan_source: OnceLock::new(),
             memory: Mutex::new(Memory::of(memory)),
@@ -152,13 +152,14 @@ impl CallContext {
         }
     }
 
-    /// Notes that the call is on a worker thread, where its processing starts unless it `is_begun`.
-    pub(crate) fn move_to_worker(&mut self, is_begun: bool) {
+    /// Notes that the call is on a worker thread, where its processing starts unless it
+    /// `is_started`.
+    pub(crate) fn move_to_worker(&mut self, is_started: bool) {
         let now = Instant::now();
         self.wait_mode = WaitMode::Blocking;
         self.slice_end = now + WORKER_SLICE;
-        if !is_begun {
-            self.begun = now;
+        if !is_started {
+            self.started = now;
         }
     }
 
@@ -258,7 +259,7 @@ impl CallContext {
 
     /// Returns how long the call waited and how long it was processed until `now`.
     pub(crate) fn times(&self, now: Instant) -> (Duration, Duration) {
-        (self.begun - self.arrived, now - self.begun)
+        (self.started - self.arrived, now - self.started)
     }
 
     /// Returns the deadline for a scan that starts reading now: after half the client's timeout it

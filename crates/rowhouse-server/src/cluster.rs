@@ -166,17 +166,18 @@ impl Cluster {
     /// # Errors
     /// `NotServingRegion` if `server` does not serve it.
     pub(crate) fn region(&self, server: &RegionServer, name: &RegionRef) -> Result<ServedRegion> {
-        let found = match name {
+        let stored = match name {
             RegionRef::Full(full) => self.store.find_region(full),
             RegionRef::Encoded(_) => name
                 .encoded_name()
                 .ok()
                 .and_then(|name| self.store.find_region_by_encoded_name(name)),
         };
-        if let Some(region) = found {
-            return match region.assignment().server == server.number {
-                true => Ok(ServedRegion::Stored(region)),
-                false => Err(not_online(name, server)),
+        if let Some(region) = stored {
+            return if region.assignment().server == server.number {
+                Ok(ServedRegion::Stored(region))
+            } else {
+                Err(not_online(name, server))
             };
         }
         let encoded = name.encoded_name()?;

@@ -2,24 +2,24 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises the limit on open files and sockets to `wanted`, or as far as the system permits. Logs a
-/// warning if the limit stays lower: connections beyond it are not accepted.
-pub(crate) fn raise(wanted: u64) {
+/// Raises the limit on open files and sockets to `required`, or as far as the system permits. Logs
+/// a warning if the limit stays lower: connections beyond it are not accepted.
+pub(crate) fn raise(required: u64) {
     let limit = getrlimit(Resource::Nofile);
     let have = limit.current.unwrap_or(u64::MAX);
-    if have >= wanted {
+    if have >= required {
         return;
     }
     let most = limit.maximum.unwrap_or(u64::MAX);
-    let raised = Rlimit { current: Some(wanted.min(most)), maximum: limit.maximum };
+    let raised = Rlimit { current: Some(required.min(most)), maximum: limit.maximum };
     let now = match setrlimit(Resource::Nofile, raised) {
-        Ok(()) => wanted.min(most),
+        Ok(()) => required.min(most),
         Err(_) => have,
     };
-    if now < wanted {
+    if now < required {
         tracing::warn!(
             limit = now,
-            wanted,
+            wanted = required,
             "too few file descriptors: some connections will not be accepted; raise `ulimit -n`"
         );
     }

@@ -37,8 +37,8 @@ pub(crate) fn answer(
     let written = out.len();
     match route(&call_context, out) {
         Ok(Routed::Answered) => account(&call_context, out.len() - written),
-        Ok(Routed::Pending { work, is_begun }) => {
-            return Some(PendingCall { call_context, work, is_begun });
+        Ok(Routed::Pending { work, is_started }) => {
+            return Some(PendingCall { call_context, work, is_started });
         }
         Err(error) => call_context.refuse(out, &error),
     }

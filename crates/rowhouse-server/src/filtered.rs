@@ -60,7 +60,7 @@ fn apply_to_row(filter: &mut FilterRun, row: &Row) -> Option<Row> {
                 | FilterVerdict::IncludeAndNextRow
         );
         if passes {
-            cells.push(with_kept_value(cell.to_cell(), filter.kept_value(&here)));
+            cells.push(with_retained_value(cell.to_cell(), filter.kept_value(&here)));
         }
         last = Some(here);
     }
@@ -71,8 +71,8 @@ fn apply_to_row(filter: &mut FilterRun, row: &Row) -> Option<Row> {
     (!filtered).then(|| cells.finish())
 }
 
-fn with_kept_value(cell: Cell, kept: KeptValue) -> Cell {
-    let value = match kept {
+fn with_retained_value(cell: Cell, retained: KeptValue) -> Cell {
+    let value = match retained {
         KeptValue::Whole => return cell,
         KeptValue::Nothing => Vec::new(),
         KeptValue::Length => (cell.value().len() as u32).to_be_bytes().to_vec(),

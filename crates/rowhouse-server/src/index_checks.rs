@@ -37,8 +37,10 @@ impl IndexChecks {
         if is_running(latest.get(&checked)) {
             return Ok(());
         }
-        let (checks, of) = (Arc::clone(self), checked.clone());
-        let (store, search) = (store.clone(), Arc::clone(search));
+        let checks = Arc::clone(self);
+        let of = checked.clone();
+        let store = store.clone();
+        let search = Arc::clone(search);
         std::thread::Builder::new()
             .name("rowhouse-index-check".to_owned())
             .spawn(move || checks.run(&store, &search, &of))

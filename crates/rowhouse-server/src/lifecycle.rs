@@ -120,9 +120,9 @@ impl Cluster {
     /// `UnknownRegion`, `NotServingRegion`; `Io`, `ReadOnly`.
     pub(crate) fn move_region(&self, region: &[u8], to: Option<&ServerName>) -> Result<()> {
         let _changing = self.members.changing.lock();
-        let found = self.store.region(region)?;
-        found.check_serving()?;
-        let now = found.assignment().server;
+        let stored = self.store.region(region)?;
+        stored.check_serving()?;
+        let now = stored.assignment().server;
         let target = match to {
             Some(name) => self.members.named(name).map(|server| server.number),
             None => {
@@ -161,10 +161,10 @@ impl Cluster {
     /// stop only if it is permitted.
     ///
     /// # Errors
-    /// As [`StopRequest::ask`](crate::stop_request::StopRequest::ask); `Io`, `ReadOnly`.
+    /// As [`StopRequest::request`](crate::stop_request::StopRequest::request); `Io`, `ReadOnly`.
     pub(crate) fn end_for_client(&self, server: &RegionServer, reason: &str) -> Result<()> {
         if self.region_servers().len() == 1 {
-            return self.stop_request.ask("AdminService.StopServer", reason);
+            return self.stop_request.request("AdminService.StopServer", reason);
         }
         self.end_region_server(server.number, End::Stop)
     }

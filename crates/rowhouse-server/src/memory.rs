@@ -266,9 +266,10 @@ impl ConnectionMemory {
         let of_connection = of_connection.await.expect("an open semaphore");
         let CallMemory { large, huge, .. } = &*self.process;
         let count = units(bytes).min(large.units);
-        let of_huge = match count > large.units / HUGE_SHARE {
-            true => Some(self.process.permits(huge, count.min(huge.units)).await),
-            false => None,
+        let of_huge = if count > large.units / HUGE_SHARE {
+            Some(self.process.permits(huge, count.min(huge.units)).await)
+        } else {
+            None
         };
         let of_process = self.process.permits(large, count).await;
         self.process.note_peak();

@@ -129,9 +129,9 @@ impl RegionServer {
     /// if all have ended in time.
     pub(crate) fn kill(&self) -> bool {
         self.is_killed.store(true, Ordering::SeqCst);
-        let begun = Instant::now();
+        let started = Instant::now();
         while self.running.load(Ordering::SeqCst) > 0 {
-            if begun.elapsed() > KILL_WAIT {
+            if started.elapsed() > KILL_WAIT {
                 return false;
             }
             std::thread::sleep(KILL_LOOK);

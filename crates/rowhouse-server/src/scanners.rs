@@ -56,7 +56,7 @@ pub(crate) struct Scanner {
     /// Maximum cell bytes that the client accepts in one answer; `None` leaves it to the server.
     pub(crate) bytes_max: Option<u64>,
     /// Whether the client requests the position when a scan has returned no results.
-    pub(crate) wants_cursor: bool,
+    pub(crate) needs_cursor: bool,
     /// Whether results are cell batches, so that a row can have several results.
     pub(crate) has_batch: bool,
     /// Where the rows come from, once the scanner waits for further calls.
@@ -108,7 +108,7 @@ impl Scanner {
             ahead_bytes: Arc::clone(&scanners.ahead_bytes),
             next_call: 0,
             bytes_max: scan.result_bytes_max,
-            wants_cursor: scan.wants_cursor,
+            needs_cursor: scan.wants_cursor,
             has_batch: scan.scan.batch.is_some(),
             source: None,
             is_short: Self::is_short_of(scan),
@@ -164,7 +164,8 @@ impl Scanner {
 
     /// Returns a row or partial row to the scanner; the next call reads it first.
     pub(crate) fn unread(&mut self, row: ScannedRow) {
-        let (bytes, sum) = (row.row.byte_len(), Arc::clone(&self.ahead_bytes));
+        let bytes = row.row.byte_len();
+        let sum = Arc::clone(&self.ahead_bytes);
         sum.fetch_add(bytes, Ordering::Relaxed);
         self.ahead = Some(Ahead { row, bytes, sum });
     }
@@ -414,16 +415,16 @@ impl Scanners {
     pub(crate) fn follow_flushes(&self) -> u64 {
         let open: Vec<_> =
             self.open.lock().values().map(|entry| Arc::clone(&entry.scanner)).collect();
-        let mut kept = 0;
+        let mut retained = 0;
         for scanner in open {
             match scanner.try_lock().map(|mut scanner| scanner.follow_flushes()) {
-                Some(Ok(bytes)) => kept += bytes,
+                Some(Ok(bytes)) => retained += bytes,
                 Some(Err(error)) => tracing::warn!(%error, "an idle scanner cannot continue"),
                 // It is in use and follows flushes as it reads.
                 None => {}
             }
         }
-        kept
+        retained
     }
 
     /// Closes scanners whose lease has expired.
@@ -448,7 +449,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scanner_that_waits_keeps_nothing_of_what_is_flushed() {
+    fn idle_scanner_releases_flushed_memstores() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         let name = TableName::parse("t").unwrap();
@@ -487,12 +488,12 @@ mod tests {
         assert_eq!(scanners.follow_flushes(), 0);
         let scanner = scanners.find(id).unwrap();
         for row in ["a", "b", "c"] {
-            let Scanned::Row { row: found, .. } = scanner.lock().next(&ScanLimits::NONE).unwrap()
+            let Scanned::Row { row: scanned, .. } = scanner.lock().next(&ScanLimits::NONE).unwrap()
             else {
                 panic!("row {row} is missing")
             };
-            assert_eq!(found.key(), row.as_bytes());
-            assert_eq!(found.value("f", "q").unwrap(), "old");
+            assert_eq!(scanned.key(), row.as_bytes());
+            assert_eq!(scanned.value("f", "q").unwrap(), "old");
         }
     }
 }

@@ -46,7 +46,7 @@ impl Server {
         let Ports { master, region_servers, web } = Ports::bind(&options).await?;
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
         let ports = region_servers.len() + 1;
-        descriptors::raise(descriptors_wanted(ports, options.settings.open_files_max));
+        descriptors::raise(descriptors_required(ports, options.settings.open_files_max));
         if let Some(dir) = options.backups.as_ref().filter(|dir| !dir.is_dir()) {
             let message = format!("--backups: there is no such directory: {}", dir.display());
             return Err(Error::invalid(message));
@@ -178,9 +178,10 @@ fn assemble(
     };
     let mut listeners = Vec::new();
     let (name, ports) = described(&master)?;
-    let master_server = Arc::new(match region_servers.is_empty() {
-        true => RegionServer::new(0, name, ports, options),
-        false => RegionServer::master(name, ports, options),
+    let master_server = Arc::new(if region_servers.is_empty() {
+        RegionServer::new(0, name, ports, options)
+    } else {
+        RegionServer::master(name, ports, options)
     });
     listeners.push((master.listener, Arc::clone(&master_server)));
     let mut servers = Vec::new();
@@ -222,7 +223,7 @@ fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
 
 /// Returns the descriptors needed for the RPC ports and ZooKeeper's, the store's files, the log and
 /// the process itself.
-fn descriptors_wanted(rpc_ports: usize, open_files_max: usize) -> u64 {
+fn descriptors_required(rpc_ports: usize, open_files_max: usize) -> u64 {
     ((rpc_ports + 1) * CONNECTIONS_MAX + open_files_max + 128) as u64
 }
 

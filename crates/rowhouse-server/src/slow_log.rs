@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_above_a_threshold_is_logged() {
+    fn only_calls_above_a_threshold_are_logged() {
         let kind = |millis, bytes| log().kind_of(Duration::from_millis(millis), bytes);
         assert_eq!(kind(10, 100), None);
         assert_eq!(kind(11, 100), Some(Type::SlowLog));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_calls_are_kept_and_come_first() {
+    fn newest_calls_are_retained_and_listed_first() {
         let log = log();
         for number in 0..SLOW_LOG_ENTRIES_MAX + 3 {
             log.add(entry(Type::SlowLog, &number.to_string(), "h:1", "u"));

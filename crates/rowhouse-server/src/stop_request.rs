@@ -18,7 +18,7 @@ impl StopRequest {
     ///
     /// # Errors
     /// `Unsupported` unless the server was started with permission for clients to stop it.
-    pub(crate) fn ask(&self, method: &'static str, reason: &str) -> Result<()> {
+    pub(crate) fn request(&self, method: &'static str, reason: &str) -> Result<()> {
         if !self.allowed {
             return Err(Error::unsupported(format!(
                 "clients may not stop this server unless it is started with --allow-shutdown: call={method}"

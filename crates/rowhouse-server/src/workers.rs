@@ -45,18 +45,20 @@ impl Workers {
             return permits;
         }
         let _turn = turn.lock().await;
-        let reader = match is_reader {
-            true => Some(Arc::clone(&self.readers).acquire_owned().await.expect(OPEN)),
-            false => None,
+        let reader = if is_reader {
+            Some(Arc::clone(&self.readers).acquire_owned().await.expect(OPEN))
+        } else {
+            None
         };
         let thread = Arc::clone(&self.threads).acquire_owned().await.expect(OPEN);
         Permits { _thread: thread, _reader: reader }
     }
 
     fn try_admit(&self, is_reader: bool) -> Option<Permits> {
-        let reader = match is_reader {
-            true => Some(Arc::clone(&self.readers).try_acquire_owned().ok()?),
-            false => None,
+        let reader = if is_reader {
+            Some(Arc::clone(&self.readers).try_acquire_owned().ok()?)
+        } else {
+            None
         };
         let thread = Arc::clone(&self.threads).try_acquire_owned().ok()?;
         Some(Permits { _thread: thread, _reader: reader })

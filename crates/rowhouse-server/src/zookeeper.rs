@@ -113,7 +113,8 @@ async fn run(
     mut stop: watch::Receiver<bool>,
     mut session: Session,
 ) -> Result<()> {
-    let (mut input, mut output) = (BytesMut::new(), BytesMut::new());
+    let mut input = BytesMut::new();
+    let mut output = BytesMut::new();
     let mut memory = None;
     let broken =
         |source| Error::new(ErrorKind::Connection, format!("{source}")).with_source(source);

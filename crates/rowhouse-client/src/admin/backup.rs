@@ -30,10 +30,10 @@ impl Admin {
         let requested_millis = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
         let call = BackupCall { into: into.to_owned(), requested_millis };
         let procedure = backup::call_to_proto(&call);
-        self.ask(proto::ExecProcedureRequest { procedure: procedure.clone() }).await?;
+        self.call(proto::ExecProcedureRequest { procedure: procedure.clone() }).await?;
         loop {
             let message = proto::IsProcedureDoneRequest { procedure: Some(procedure.clone()) };
-            let status = backup::status_from_proto(&self.ask(message).await?)?;
+            let status = backup::status_from_proto(&self.call(message).await?)?;
             if status.is_done {
                 return Ok(status);
             }

@@ -23,7 +23,7 @@ impl Admin {
     ) -> Result<HeatReport> {
         let call = HeatCall { table: table.clone(), from_millis, to_millis };
         let procedure = heat::call_to_proto(&call);
-        let answer = self.ask(proto::ExecProcedureRequest { procedure }).await?;
+        let answer = self.call(proto::ExecProcedureRequest { procedure }).await?;
         let report = answer.return_data.ok_or_else(|| {
             Error::new(ErrorKind::Protocol, "the server returns no heat of the table")
         })?;

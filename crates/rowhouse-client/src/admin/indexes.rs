@@ -22,7 +22,7 @@ impl Admin {
         let mut wait = POLL_WAIT_MIN;
         loop {
             let message = proto::IsProcedureDoneRequest { procedure: Some(procedure.clone()) };
-            let status = index::status_from_proto(&self.ask(message).await?)?;
+            let status = index::status_from_proto(&self.call(message).await?)?;
             if status.is_done {
                 return Ok(status.report);
             }
@@ -54,12 +54,14 @@ impl Admin {
         index: &str,
         layout: Option<&Bytes>,
     ) -> Result<()> {
-        let (table, index, before) = (table.clone(), index.to_owned(), layout.cloned());
+        let table = table.clone();
+        let index = index.to_owned();
+        let before = layout.cloned();
         // No other call has it.
         let after = Uuid::new_v4().simple().to_string().into();
         let call = PromotionCall { table, index, before, after };
         let procedure = promotion::call_to_proto(&call);
-        self.ask(proto::ExecProcedureRequest { procedure }).await.map(|_| ())
+        self.call(proto::ExecProcedureRequest { procedure }).await.map(|_| ())
     }
 
     /// Returns the name of the index by which a rowhouse server answers a query; `None` if it reads
@@ -70,7 +72,7 @@ impl Admin {
     /// rowhouse server or an older one.
     pub async fn query_index(&self, call: &QueryIndexCall) -> Result<Option<String>> {
         let procedure = query_index::call_to_proto(call);
-        let answer = self.ask(proto::ExecProcedureRequest { procedure }).await?;
+        let answer = self.call(proto::ExecProcedureRequest { procedure }).await?;
         let answer = answer.return_data.ok_or_else(|| {
             Error::new(ErrorKind::Protocol, "the server returns no index of the query")
         })?;
@@ -85,7 +87,7 @@ impl Admin {
     ) -> Result<proto::ProcedureDescription> {
         let call = IndexCall { table: table.clone(), index: index.to_owned(), operation };
         let procedure = index::call_to_proto(&call);
-        self.ask(proto::ExecProcedureRequest { procedure: procedure.clone() }).await?;
+        self.call(proto::ExecProcedureRequest { procedure: procedure.clone() }).await?;
         Ok(procedure)
     }
 }

@@ -50,7 +50,7 @@ impl Admin {
             nonce_group,
             nonce,
         };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await
     }
 
@@ -76,7 +76,7 @@ impl Admin {
             rowhouse_expected: expected.map(table::to_proto),
             ..Default::default()
         };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await
     }
 
@@ -93,7 +93,7 @@ impl Admin {
             nonce_group,
             nonce,
         };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await
     }
 
@@ -117,7 +117,7 @@ impl Admin {
             nonce,
             rowhouse_expected: expected.map(table::family_to_proto),
         };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await
     }
 
@@ -133,7 +133,7 @@ impl Admin {
             nonce_group,
             nonce,
         };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await
     }
 
@@ -150,7 +150,7 @@ impl Admin {
             nonce_group,
             nonce,
         };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await?;
         self.client.locator().forget_table(table);
         Ok(())
@@ -164,7 +164,7 @@ impl Admin {
         let (nonce_group, nonce) = self.nonce();
         let table_name = names::table_to_proto(table);
         let message = proto::DeleteTableRequest { table_name, nonce_group, nonce };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await?;
         self.client.locator().forget_table(table);
         Ok(())
@@ -178,7 +178,7 @@ impl Admin {
         let (nonce_group, nonce) = self.nonce();
         let table_name = names::table_to_proto(table);
         let message = proto::DisableTableRequest { table_name, nonce_group, nonce };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await
     }
 
@@ -190,7 +190,7 @@ impl Admin {
         let (nonce_group, nonce) = self.nonce();
         let table_name = names::table_to_proto(table);
         let message = proto::EnableTableRequest { table_name, nonce_group, nonce };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await
     }
 
@@ -217,7 +217,7 @@ impl Admin {
         let (nonce_group, nonce) = self.nonce();
         let table_name = names::table_to_proto(table);
         let message = proto::FlushTableRequest { table_name, nonce_group, nonce, column_family };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await
     }
 
@@ -226,7 +226,7 @@ impl Admin {
     /// # Errors
     /// The last retry's error.
     pub async fn tables(&self) -> Result<Vec<TableName>> {
-        let answer = self.ask(proto::GetTableNamesRequest::default()).await?;
+        let answer = self.call(proto::GetTableNamesRequest::default()).await?;
         table_names(answer.table_names)
     }
 
@@ -236,7 +236,7 @@ impl Admin {
     /// `NamespaceNotFound`.
     pub async fn tables_in(&self, namespace: &str) -> Result<Vec<TableName>> {
         let namespace_name = namespace.to_owned();
-        let answer = self.ask(proto::ListTableNamesByNamespaceRequest { namespace_name }).await?;
+        let answer = self.call(proto::ListTableNamesByNamespaceRequest { namespace_name }).await?;
         table_names(answer.table_name)
     }
 
@@ -245,7 +245,7 @@ impl Admin {
     /// # Errors
     /// As [`Admin::tables`].
     pub async fn descriptors(&self) -> Result<Vec<TableDescriptor>> {
-        let answer = self.ask(proto::GetTableDescriptorsRequest::default()).await?;
+        let answer = self.call(proto::GetTableDescriptorsRequest::default()).await?;
         let tables = answer.table_schema.into_iter().map(table::from_proto);
         let mut tables = tables.collect::<Result<Vec<_>>>()?;
         tables.sort_by(|a, b| a.name().cmp(b.name()));
@@ -262,7 +262,7 @@ impl Admin {
             ..Default::default()
         };
         // The answer for an unknown table is empty.
-        let schema = self.ask(message).await?.table_schema.into_iter().next();
+        let schema = self.call(message).await?.table_schema.into_iter().next();
         table::from_proto(schema.ok_or_else(|| not_found(table))?)
     }
 
@@ -304,7 +304,7 @@ impl Admin {
     /// # Errors
     /// As [`Admin::tables`].
     pub async fn namespaces(&self) -> Result<Vec<Namespace>> {
-        let answer = self.ask(proto::ListNamespaceDescriptorsRequest {}).await?;
+        let answer = self.call(proto::ListNamespaceDescriptorsRequest {}).await?;
         let namespaces = answer.namespace_descriptor.into_iter().map(names::namespace_from_proto);
         let mut namespaces = namespaces.collect::<Result<Vec<_>>>()?;
         namespaces.sort_by(|a, b| a.name().cmp(b.name()));
@@ -317,7 +317,7 @@ impl Admin {
     /// `NamespaceNotFound`.
     pub async fn namespace(&self, name: &str) -> Result<Namespace> {
         let namespace_name = name.to_owned();
-        let answer = self.ask(proto::GetNamespaceDescriptorRequest { namespace_name }).await?;
+        let answer = self.call(proto::GetNamespaceDescriptorRequest { namespace_name }).await?;
         names::namespace_from_proto(answer.namespace_descriptor)
     }
 
@@ -329,7 +329,7 @@ impl Admin {
         let (nonce_group, nonce) = self.nonce();
         let namespace_descriptor = names::namespace_to_proto(namespace);
         let message = proto::CreateNamespaceRequest { namespace_descriptor, nonce_group, nonce };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await
     }
 
@@ -341,7 +341,7 @@ impl Admin {
         let (nonce_group, nonce) = self.nonce();
         let namespace_descriptor = names::namespace_to_proto(namespace);
         let message = proto::ModifyNamespaceRequest { namespace_descriptor, nonce_group, nonce };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await
     }
 
@@ -353,7 +353,7 @@ impl Admin {
         let (nonce_group, nonce) = self.nonce();
         let namespace_name = name.to_owned();
         let message = proto::DeleteNamespaceRequest { namespace_name, nonce_group, nonce };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await
     }
 
@@ -375,7 +375,7 @@ impl Admin {
             BalancerOn,
         ];
         let options = options.into_iter().map(i32::from).collect();
-        let status = self.ask(proto::GetClusterStatusRequest { options }).await?.cluster_status;
+        let status = self.call(proto::GetClusterStatusRequest { options }).await?.cluster_status;
         let servers = |servers: Vec<proto::ServerName>| {
             servers.into_iter().map(names::server_from_proto).collect::<Result<Vec<_>>>()
         };
@@ -399,13 +399,13 @@ impl Admin {
     /// The last retry's error.
     pub async fn master_coprocessors(&self) -> Result<Vec<String>> {
         let options = vec![proto::Option::MasterCoprocessors.into()];
-        let status = self.ask(proto::GetClusterStatusRequest { options }).await?.cluster_status;
+        let status = self.call(proto::GetClusterStatusRequest { options }).await?.cluster_status;
         Ok(status.master_coprocessors.into_iter().map(|it| it.name).collect())
     }
 
     /// Calls the active master, with retries. Calls that change something carry a nonce, so they
     /// are as safe to retry as the others.
-    async fn ask<M: Call + Clone>(&self, message: M) -> Result<M::Answer> {
+    async fn call<M: Call + Clone>(&self, message: M) -> Result<M::Answer> {
         let locator = self.client.locator();
         let mut attempts = Attempts::new(self.client.settings());
         loop {
@@ -439,7 +439,7 @@ impl Admin {
         let end = from_now(limit);
         let mut wait = POLL_WAIT_MIN;
         loop {
-            let answer = self.ask(proto::GetProcedureResultRequest { proc_id }).await?;
+            let answer = self.call(proto::GetProcedureResultRequest { proc_id }).await?;
             // An unknown procedure has finished and been forgotten.
             if answer.state() != State::Running {
                 return match answer.exception {

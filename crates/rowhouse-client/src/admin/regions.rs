@@ -27,7 +27,7 @@ impl Admin {
             nonce_group,
             nonce,
         };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await?;
         self.client.locator().forget_table(&region.table);
         Ok(())
@@ -39,7 +39,7 @@ impl Admin {
     /// `UnknownRegion`; `TableNotEnabled`.
     pub async fn assign_region(&self, region: &RegionInfo) -> Result<()> {
         let region = specifier(region);
-        self.ask(proto::AssignRegionRequest { region, r#override: None }).await.map(|_| ())
+        self.call(proto::AssignRegionRequest { region, r#override: None }).await.map(|_| ())
     }
 
     /// Removes a region from service until it is assigned.
@@ -48,7 +48,7 @@ impl Admin {
     /// `UnknownRegion`; `TableNotEnabled`.
     pub async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
         let name = specifier(region);
-        self.ask(proto::UnassignRegionRequest { region: name, force: None }).await?;
+        self.call(proto::UnassignRegionRequest { region: name, force: None }).await?;
         self.client.locator().forget_table(&region.table);
         Ok(())
     }
@@ -59,7 +59,7 @@ impl Admin {
     /// `UnknownRegion`; the master's error.
     pub async fn move_region(&self, region: &RegionInfo) -> Result<()> {
         let name = specifier(region);
-        self.ask(proto::MoveRegionRequest { region: name, dest_server_name: None }).await?;
+        self.call(proto::MoveRegionRequest { region: name, dest_server_name: None }).await?;
         self.client.locator().forget_table(&region.table);
         Ok(())
     }
@@ -70,7 +70,7 @@ impl Admin {
     /// The master's error.
     pub async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
         let switch_type = switch_type(switch).into();
-        Ok(self.ask(proto::IsSplitOrMergeEnabledRequest { switch_type }).await?.enabled)
+        Ok(self.call(proto::IsSplitOrMergeEnabledRequest { switch_type }).await?.enabled)
     }
 
     /// Turns a switch on or off for all tables; returns the previous state.
@@ -83,7 +83,7 @@ impl Admin {
             synchronous: Some(true),
             switch_types: vec![switch_type(switch).into()],
         };
-        let before = self.ask(message).await?.prev_value;
+        let before = self.call(message).await?.prev_value;
         let nothing = || {
             Error::new(
                 ErrorKind::Protocol,
@@ -106,7 +106,7 @@ impl Admin {
             nonce_group,
             nonce,
         };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(answer.proc_id).await?;
         for region in regions {
             self.client.locator().forget_table(&region.table);
@@ -129,12 +129,13 @@ impl Admin {
             return Err(Error::new(ErrorKind::TableNotEnabled, table.to_string()));
         }
         for (region, _) in self.client.table(table).regions().await? {
-            let ask = |located: &Located| {
+            let build = |located: &Located| {
                 let region = located.as_region_ref().to_proto();
-                let (major, family) = (Some(major), family.clone());
+                let major = Some(major);
+                let family = family.clone();
                 Ok((proto::CompactRegionRequest { region, major, family }, Vec::new()))
             };
-            self.client.call_row(table, &region.range.start, true, ask).await?;
+            self.client.call_row(table, &region.range.start, true, build).await?;
         }
         Ok(())
     }

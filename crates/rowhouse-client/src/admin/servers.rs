@@ -20,7 +20,7 @@ impl Admin {
             region: specifier(region),
             dest_server_name: Some(names::server_to_proto(server)),
         };
-        self.ask(message).await?;
+        self.call(message).await?;
         self.client.locator().forget_table(&region.table);
         Ok(())
     }
@@ -31,7 +31,7 @@ impl Admin {
     /// The master's error.
     pub async fn balance(&self, dry_run: bool) -> Result<Balanced> {
         let message = proto::BalanceRequest { ignore_rit: None, dry_run: Some(dry_run) };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         Ok(Balanced {
             ran: answer.balancer_ran,
             planned: answer.moves_calculated.unwrap_or_default(),
@@ -44,7 +44,7 @@ impl Admin {
     /// # Errors
     /// The master's error.
     pub async fn balancer(&self) -> Result<bool> {
-        Ok(self.ask(proto::IsBalancerEnabledRequest {}).await?.enabled)
+        Ok(self.call(proto::IsBalancerEnabledRequest {}).await?.enabled)
     }
 
     /// Switches the balancer on or off; returns true if it was on.
@@ -53,7 +53,7 @@ impl Admin {
     /// The master's error.
     pub async fn set_balancer(&self, on: bool) -> Result<bool> {
         let message = proto::SetBalancerRunningRequest { on, synchronous: Some(true) };
-        Ok(self.ask(message).await?.prev_balance_value.unwrap_or_default())
+        Ok(self.call(message).await?.prev_balance_value.unwrap_or_default())
     }
 
     /// Marks region servers as decommissioned: they get no new regions. With `offload` their
@@ -63,7 +63,7 @@ impl Admin {
     /// The master's error.
     pub async fn decommission(&self, servers: &[ServerName], offload: bool) -> Result<()> {
         let server_name = servers.iter().map(names::server_to_proto).collect();
-        self.ask(proto::DecommissionRegionServersRequest { server_name, offload }).await.map(drop)
+        self.call(proto::DecommissionRegionServersRequest { server_name, offload }).await.map(drop)
     }
 
     /// Returns the region servers that are decommissioned.
@@ -71,7 +71,7 @@ impl Admin {
     /// # Errors
     /// The master's error; `Protocol` for an invalid name in the answer.
     pub async fn decommissioned(&self) -> Result<Vec<ServerName>> {
-        let answer = self.ask(proto::ListDecommissionedRegionServersRequest {}).await?;
+        let answer = self.call(proto::ListDecommissionedRegionServersRequest {}).await?;
         answer.server_name.into_iter().map(names::server_from_proto).collect()
     }
 
@@ -84,7 +84,7 @@ impl Admin {
             server_name: names::server_to_proto(server),
             region: regions.iter().map(specifier).collect(),
         };
-        self.ask(message).await?;
+        self.call(message).await?;
         regions.iter().for_each(|region| self.client.locator().forget_table(&region.table));
         Ok(())
     }
@@ -95,7 +95,7 @@ impl Admin {
     /// The master's error; `Protocol` for an invalid name in the answer.
     pub async fn clear_dead_servers(&self, servers: &[ServerName]) -> Result<Vec<ServerName>> {
         let server_name = servers.iter().map(names::server_to_proto).collect();
-        let answer = self.ask(proto::ClearDeadServersRequest { server_name }).await?;
+        let answer = self.call(proto::ClearDeadServersRequest { server_name }).await?;
         answer.server_name.into_iter().map(names::server_from_proto).collect()
     }
 
@@ -119,6 +119,6 @@ impl Admin {
     /// know the call.
     pub async fn change_region_server(&self, call: RegionServerCall) -> Result<()> {
         let procedure = region_server::call_to_proto(&call);
-        self.ask(proto::ExecProcedureRequest { procedure }).await.map(drop)
+        self.call(proto::ExecProcedureRequest { procedure }).await.map(drop)
     }
 }

@@ -21,7 +21,7 @@ impl Admin {
         let (nonce_group, nonce) = self.nonce();
         let snapshot = snapshot::to_proto(snapshot);
         let message = proto::SnapshotRequest { snapshot: snapshot.clone(), nonce_group, nonce };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         match answer.proc_id {
             Some(id) => self.wait_for(Some(id.unsigned_abs())).await,
             // Clusters before HBase 2.6 return no procedure.
@@ -39,7 +39,7 @@ impl Admin {
         let mut wait = POLL_WAIT_MIN;
         loop {
             let message = proto::IsSnapshotDoneRequest { snapshot: Some(snapshot.clone()) };
-            if self.ask(message).await?.done() {
+            if self.call(message).await?.done() {
                 return Ok(());
             }
             if Instant::now() + wait > end {
@@ -57,7 +57,7 @@ impl Admin {
     /// # Errors
     /// The master's error.
     pub async fn snapshot_cleanup(&self) -> Result<bool> {
-        Ok(self.ask(proto::IsSnapshotCleanupEnabledRequest {}).await?.enabled)
+        Ok(self.call(proto::IsSnapshotCleanupEnabledRequest {}).await?.enabled)
     }
 
     /// Sets whether expired snapshots are deleted automatically; returns the previous setting. When
@@ -67,7 +67,7 @@ impl Admin {
     /// The master's error.
     pub async fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
         let message = proto::SetSnapshotCleanupRequest { enabled: on, synchronous: Some(true) };
-        Ok(self.ask(message).await?.prev_snapshot_cleanup)
+        Ok(self.call(message).await?.prev_snapshot_cleanup)
     }
 
     /// Returns all snapshots, ordered by name.
@@ -75,12 +75,12 @@ impl Admin {
     /// # Errors
     /// As [`Admin::tables`].
     pub async fn snapshots(&self) -> Result<Vec<Snapshot>> {
-        let answer = self.ask(proto::GetCompletedSnapshotsRequest {}).await?;
-        let snapshots = answer.snapshots.into_iter().map(|mut told| {
+        let answer = self.call(proto::GetCompletedSnapshotsRequest {}).await?;
+        let snapshots = answer.snapshots.into_iter().map(|mut listed| {
             // These fields in a listed snapshot are internal to the cluster.
-            told.max_file_size = None;
-            told.users_and_permissions = None;
-            snapshot::from_proto(told)
+            listed.max_file_size = None;
+            listed.users_and_permissions = None;
+            snapshot::from_proto(listed)
         });
         let mut snapshots = snapshots.collect::<Result<Vec<_>>>()?;
         snapshots.sort_by(|a, b| a.name().cmp(b.name()));
@@ -94,7 +94,7 @@ impl Admin {
     pub async fn delete_snapshot(&self, name: &str) -> Result<()> {
         let name = name.to_owned();
         let snapshot = proto::SnapshotDescription { name, ..Default::default() };
-        self.ask(proto::DeleteSnapshotRequest { snapshot }).await.map(|_| ())
+        self.call(proto::DeleteSnapshotRequest { snapshot }).await.map(|_| ())
     }
 
     /// Creates a table from a snapshot and waits until it accepts reads and writes.
@@ -117,8 +117,8 @@ impl Admin {
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableNotDisabled`.
     pub async fn restore_snapshot(&self, name: &str) -> Result<()> {
         let snapshots = self.snapshots().await?;
-        let found = snapshots.into_iter().find(|snapshot| snapshot.name() == name);
-        let table = found.map(|snapshot| snapshot.table).ok_or_else(|| {
+        let existing = snapshots.into_iter().find(|snapshot| snapshot.name() == name);
+        let table = existing.map(|snapshot| snapshot.table).ok_or_else(|| {
             let message = format!("Snapshot '{name}' doesn't exist on the filesystem");
             Error::new(ErrorKind::SnapshotNotFound, message)
         })?;
@@ -164,7 +164,7 @@ impl Admin {
             restore_acl: None,
             custom_sft: None,
         };
-        let answer = self.ask(message).await?;
+        let answer = self.call(message).await?;
         self.wait_for(Some(answer.proc_id)).await?;
         self.client.locator().forget_table(table);
         Ok(())

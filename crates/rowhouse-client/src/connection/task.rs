@@ -174,10 +174,8 @@ impl Served {
     fn take_frames(&mut self) -> Result<()> {
         self.heard = Instant::now();
         while let Some(frame) = self.frames.next(&mut self.input)? {
-            let frame = match frame.len() < COPIED_LEN_MAX {
-                true => Bytes::copy_from_slice(&frame),
-                false => frame,
-            };
+            let frame =
+                if frame.len() < COPIED_LEN_MAX { Bytes::copy_from_slice(&frame) } else { frame };
             let response = Response::decode(frame)?;
             let outcome = response.outcome.map_err(|exception| exception.into_error());
             if response.call_id == FATAL_CALL_ID {

@@ -27,7 +27,7 @@ fn echo(request: &Request) -> Reply {
 }
 
 /// Sends a get for a row; returns the row key in the answer.
-async fn ask(
+async fn fetch(
     connections: &Connections,
     address: &Address,
     row: &str,
@@ -47,21 +47,22 @@ async fn ask(
 const LONG: Duration = Duration::from_secs(20);
 
 #[tokio::test]
-async fn answers_find_their_calls_in_whatever_order_they_come() {
+async fn answers_in_any_order_reach_their_calls() {
     let server = FakeServer::start(|request| {
         let number: u64 = String::from_utf8_lossy(&row_of(request)).parse().unwrap();
         echo(request).after(Duration::from_millis(100 - number))
     })
     .await;
     let connections = connections(LONG);
-    let asking = (0..100).map(|number| {
-        let (connections, address) = (connections.clone(), server.address.clone());
+    let tasks = (0..100).map(|number| {
+        let connections = connections.clone();
+        let address = server.address.clone();
         tokio::spawn(async move {
             let row = number.to_string();
-            assert_eq!(ask(&connections, &address, &row, LONG).await.unwrap(), row);
+            assert_eq!(fetch(&connections, &address, &row, LONG).await.unwrap(), row);
         })
     });
-    for task in asking.collect::<Vec<_>>() {
+    for task in tasks.collect::<Vec<_>>() {
         task.await.unwrap();
     }
     assert_eq!(server.connections(), 1);
@@ -76,8 +77,8 @@ async fn an_exception_fails_its_call_and_no_other() {
     .await;
     let connections = connections(LONG);
     let (bad, good) = tokio::join!(
-        ask(&connections, &server.address, "bad", LONG),
-        ask(&connections, &server.address, "good", LONG),
+        fetch(&connections, &server.address, "bad", LONG),
+        fetch(&connections, &server.address, "good", LONG),
     );
     let error = bad.unwrap_err().error;
     assert_eq!((error.kind(), error.message()), (ErrorKind::NoSuchColumnFamily, "no cf"));
@@ -95,36 +96,37 @@ async fn a_connection_that_breaks_fails_all_its_calls_and_is_made_again() {
     .await;
     let connections = connections(LONG);
     let waiting = {
-        let (connections, address) = (connections.clone(), server.address.clone());
-        tokio::spawn(async move { ask(&connections, &address, "wait", LONG).await })
+        let connections = connections.clone();
+        let address = server.address.clone();
+        tokio::spawn(async move { fetch(&connections, &address, "wait", LONG).await })
     };
-    while server.asked().is_empty() {
+    while server.requests().is_empty() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    let breaking = ask(&connections, &server.address, "break", LONG).await;
+    let breaking = fetch(&connections, &server.address, "break", LONG).await;
     for failure in [breaking.unwrap_err(), waiting.await.unwrap().unwrap_err()] {
         assert_eq!(failure.error.kind(), ErrorKind::Connection, "{}", failure.error);
         assert!(failure.maybe_done);
     }
-    assert_eq!(ask(&connections, &server.address, "again", LONG).await.unwrap(), "again");
+    assert_eq!(fetch(&connections, &server.address, "again", LONG).await.unwrap(), "again");
     assert_eq!(server.connections(), 2);
 }
 
 #[tokio::test]
-async fn a_slow_answer_is_given_up_and_disturbs_nobody() {
+async fn late_answer_does_not_disturb_other_calls() {
     let server = FakeServer::start(|request| match &row_of(request)[..] {
         b"slow" => echo(request).after(Duration::from_millis(150)),
         _ => echo(request),
     })
     .await;
     let connections = connections(LONG);
-    let failure = ask(&connections, &server.address, "slow", Duration::from_millis(50)).await;
+    let failure = fetch(&connections, &server.address, "slow", Duration::from_millis(50)).await;
     let failure = failure.unwrap_err();
     assert_eq!(failure.error.kind(), ErrorKind::Timeout);
     assert!(failure.maybe_done);
     for at in 0..40 {
         let row = at.to_string();
-        assert_eq!(ask(&connections, &server.address, &row, LONG).await.unwrap(), row);
+        assert_eq!(fetch(&connections, &server.address, &row, LONG).await.unwrap(), row);
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(server.connections(), 1);
@@ -139,7 +141,7 @@ async fn a_silent_connection_is_given_up() {
     .await;
     let limit = Duration::from_millis(50);
     let connections = connections(limit);
-    assert!(ask(&connections, &server.address, "silence", limit).await.is_err());
+    assert!(fetch(&connections, &server.address, "silence", limit).await.is_err());
     let connection = connections.to(&server.address, Service::Client);
     let broken = async {
         while !connection.is_broken() {
@@ -147,31 +149,31 @@ async fn a_silent_connection_is_given_up() {
         }
     };
     tokio::time::timeout(LONG, broken).await.unwrap();
-    assert_eq!(ask(&connections, &server.address, "again", LONG).await.unwrap(), "again");
+    assert_eq!(fetch(&connections, &server.address, "again", LONG).await.unwrap(), "again");
     assert_eq!(server.connections(), 2);
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_was_not_asked() {
-    let nobody = {
+async fn call_to_an_absent_server_is_not_executed() {
+    let unused = {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         Address { host: "127.0.0.1".into(), port: listener.local_addr().unwrap().port() }
     };
-    let failure = ask(&connections(LONG), &nobody, "r", LONG).await.unwrap_err();
+    let failure = fetch(&connections(LONG), &unused, "r", LONG).await.unwrap_err();
     assert_eq!(failure.error.kind(), ErrorKind::Connection);
     assert!(failure.error.message().starts_with("cannot connect"), "{}", failure.error);
     assert!(!failure.maybe_done);
 
     // A call after the connection ends gets the same reason.
     let connections = connections(LONG);
-    let connection = connections.to(&nobody, Service::Client);
+    let connection = connections.to(&unused, Service::Client);
     while !connection.is_broken() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let failure = connection.call(1, Bytes::new(), Instant::now() + LONG).await.unwrap_err();
     let message = failure.error.message();
     assert!(message.starts_with("cannot connect: Connection refused"), "{message}");
-    assert!(message.ends_with(&format!("address={nobody}")), "{message}");
+    assert!(message.ends_with(&format!("address={unused}")), "{message}");
 }
 
 #[tokio::test]
@@ -180,14 +182,15 @@ async fn calls_under_way_are_bounded() {
     let connections = connections(LONG);
     let calls: Vec<_> = (0..CALLS_MAX)
         .map(|_| {
-            let (connections, address) = (connections.clone(), server.address.clone());
-            tokio::spawn(async move { ask(&connections, &address, "r", LONG).await })
+            let connections = connections.clone();
+            let address = server.address.clone();
+            tokio::spawn(async move { fetch(&connections, &address, "r", LONG).await })
         })
         .collect();
-    while server.asked().len() < CALLS_MAX {
+    while server.requests().len() < CALLS_MAX {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    let failure = ask(&connections, &server.address, "r", Duration::from_millis(50)).await;
+    let failure = fetch(&connections, &server.address, "r", Duration::from_millis(50)).await;
     let failure = failure.unwrap_err();
     assert!(!failure.maybe_done);
     assert!(failure.error.message().starts_with("too many pending calls"), "{}", failure.error);
@@ -195,17 +198,17 @@ async fn calls_under_way_are_bounded() {
 }
 
 #[tokio::test]
-async fn what_is_told_last_is_still_written() {
+async fn last_notification_is_written_after_drop() {
     let server = FakeServer::start(echo).await;
     let connections = connections(LONG);
-    ask(&connections, &server.address, "first", LONG).await.unwrap();
+    fetch(&connections, &server.address, "first", LONG).await.unwrap();
     let message = proto::ScanRequest { scanner_id: Some(7), ..Default::default() };
     connections.tell(&server.address, message);
     drop(connections);
-    let told = async {
-        while server.asked().len() < 2 {
+    let received = async {
+        while server.requests().len() < 2 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(LONG, told).await.unwrap();
+    tokio::time::timeout(LONG, received).await.unwrap();
 }

@@ -63,15 +63,15 @@ impl FakeCluster {
     }
 
     /// Returns the requests received for this method, except those about hbase:meta.
-    pub(crate) fn asked(&self, method: Method) -> Vec<Request> {
-        let asked = self.server.asked().into_iter();
-        asked.filter(|request| request.method == method && request.priority == 0).collect()
+    pub(crate) fn requests(&self, method: Method) -> Vec<Request> {
+        let requests = self.server.requests().into_iter();
+        requests.filter(|request| request.method == method && request.priority == 0).collect()
     }
 
     /// Returns how often a region was looked up in hbase:meta.
     pub(crate) fn lookups(&self) -> usize {
-        let asked = self.server.asked().into_iter();
-        asked.filter(|request| request.method == Method::Scan && request.priority > 0).count()
+        let requests = self.server.requests().into_iter();
+        requests.filter(|request| request.method == Method::Scan && request.priority > 0).count()
     }
 }
 
@@ -107,8 +107,8 @@ fn catalog(
             // `t,ROW,99999999999999`: a reversed scan that starts at the row's region.
             let row = open.start_row.strip_prefix(b"t,").unwrap();
             let row = row.strip_suffix(b",99999999999999").unwrap();
-            let found = regions.iter().rev().filter(|region| region.range.start <= row);
-            let rows = found.map(|region| meta_row(region, &here)).collect();
+            let candidates = regions.iter().rev().filter(|region| region.range.start <= row);
+            let rows = candidates.map(|region| meta_row(region, &here)).collect();
             let answer = ScanResult { rows, more_results: false, ..Default::default() };
             let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();
             Reply::answer(request, &answer.to_proto(CellPlacement::Block), &cells)

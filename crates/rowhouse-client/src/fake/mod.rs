@@ -69,7 +69,7 @@ type Handler = Arc<dyn Fn(&Request) -> Reply + Send + Sync>;
 pub(crate) struct FakeServer {
     pub(crate) address: Address,
     connections: Arc<AtomicUsize>,
-    asked: Arc<Mutex<Vec<Request>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl FakeServer {
@@ -83,14 +83,15 @@ impl FakeServer {
         let server = Self {
             address: Address { host: "127.0.0.1".into(), port },
             connections: Arc::default(),
-            asked: Arc::default(),
+            requests: Arc::default(),
         };
-        let (connections, asked) = (server.connections.clone(), server.asked.clone());
+        let connections = server.connections.clone();
+        let requests = server.requests.clone();
         tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
                 connections.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(talk(stream, handler.clone(), asked.clone()));
+                tokio::spawn(talk(stream, handler.clone(), requests.clone()));
             }
         });
         server
@@ -102,12 +103,12 @@ impl FakeServer {
     }
 
     /// Returns the requests received so far.
-    pub(crate) fn asked(&self) -> Vec<Request> {
-        lock(&self.asked).clone()
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        lock(&self.requests).clone()
     }
 }
 
-async fn talk(stream: TcpStream, handler: Handler, asked: Arc<Mutex<Vec<Request>>>) {
+async fn talk(stream: TcpStream, handler: Handler, requests: Arc<Mutex<Vec<Request>>>) {
     let (mut reader, mut writer) = stream.into_split();
     let (answers, mut written) = mpsc::unbounded_channel::<BytesMut>();
     let writing = tokio::spawn(async move {
@@ -118,11 +119,12 @@ async fn talk(stream: TcpStream, handler: Handler, asked: Arc<Mutex<Vec<Request>
         }
     });
     let mut connection = ServerConnection::new("client:1", "fake");
-    let (mut input, mut output) = (BytesMut::new(), BytesMut::new());
+    let mut input = BytesMut::new();
+    let mut output = BytesMut::new();
     while reader.read_buf(&mut input).await.is_ok_and(|len| len > 0) {
         while let Some(event) = connection.next(&mut input, &mut output) {
             let ServerEvent::Request(request) = event else { continue };
-            lock(&asked).push(request.clone());
+            lock(&requests).push(request.clone());
             match handler(&request) {
                 Reply::Now(bytes) => drop(answers.send(bytes)),
                 Reply::Later(wait, bytes) => {

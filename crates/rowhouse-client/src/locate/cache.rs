@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_found_whatever_their_bytes() {
+    fn any_row_key_is_located_in_its_region() {
         let cache = cache();
         for (row, expected) in [
             (&b""[..], 0),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_region_in_front_of_a_row_is_found() {
+    fn region_before_a_row_is_located() {
         let cache = cache();
         for (row, expected) in [
             (&b""[..], Some(3)),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn daughters_and_merged_regions_take_the_place_of_what_they_overlap() {
+    fn daughters_and_merged_regions_replace_overlapping_entries() {
         let mut cache = cache();
         cache.insert(located(b"b", b"\xff\0", 20));
         assert_eq!(port(&cache, RegionTarget::Row(b"b")), Some(20));

@@ -105,12 +105,12 @@ pub(super) fn regions(
 
 /// Returns the region that a [`lookup`] searched for.
 pub(super) fn choose(
-    found: &[MetaRegion],
+    entries: &[MetaRegion],
     table: &TableName,
     place: RegionTarget<'_>,
 ) -> Result<Located, Failure> {
     let fail = |kind, message: String| Err(Failure::before(Error::new(kind, message)));
-    let mut of_table = found.iter().filter(|meta| meta.region.table == *table);
+    let mut of_table = entries.iter().filter(|meta| meta.region.table == *table);
     let Some(nearest) = of_table.next() else {
         return fail(ErrorKind::TableNotFound, table.to_string());
     };
@@ -148,8 +148,8 @@ impl TableRegions {
 
     /// Returns the region in a row, unless the daughters have replaced it.
     pub(crate) fn read(row: &Row) -> Result<Option<(RegionInfo, Option<ServerName>)>> {
-        let found = MetaRegion::from_row(row)?.filter(|meta| !meta.region.split);
-        Ok(found.map(|meta| (meta.region, meta.server)))
+        let entry = MetaRegion::from_row(row)?.filter(|meta| !meta.region.split);
+        Ok(entry.map(|meta| (meta.region, meta.server)))
     }
 }
 
@@ -205,16 +205,16 @@ mod tests {
 
     #[test]
     fn rows_say_where_a_region_is() {
-        let found = meta_region("a", "b", Some(b"host:16020"));
-        let located = choose(&[found], &table(), RegionTarget::Row(b"aa")).unwrap();
+        let entry = meta_region("a", "b", Some(b"host:16020"));
+        let located = choose(&[entry], &table(), RegionTarget::Row(b"aa")).unwrap();
         assert_eq!(located.server.to_string(), "host:16020");
         assert_eq!(located.region.range, RowRange::new("a", "b"));
     }
 
     #[test]
-    fn what_cannot_be_asked_is_an_error_that_says_why() {
-        let failed = |found: &[MetaRegion]| {
-            let failure = choose(found, &table(), RegionTarget::Row(b"x")).unwrap_err();
+    fn missing_region_is_an_error_with_its_reason() {
+        let failed = |entries: &[MetaRegion]| {
+            let failure = choose(entries, &table(), RegionTarget::Row(b"x")).unwrap_err();
             (failure.error.kind(), failure.error.message().to_owned())
         };
         assert_eq!(failed(&[]), (ErrorKind::TableNotFound, "t".into()));

@@ -98,10 +98,10 @@ impl Locator {
         if let Some(master) = &*master {
             return Ok(master.clone());
         }
-        let found = self.registry.active_master(deadline).await?;
-        tracing::debug!(address = %found, "found the active master");
-        *master = Some(found.clone());
-        Ok(found)
+        let address = self.registry.active_master(deadline).await?;
+        tracing::debug!(%address, "found the active master");
+        *master = Some(address.clone());
+        Ok(address)
     }
 
     /// Forgets the master if the cached address is `address`.
@@ -179,9 +179,9 @@ impl Locator {
         }
         let server = self.registry.meta_server(deadline).await?;
         tracing::debug!(address = %server, "found hbase:meta");
-        let found = Arc::new(Located::new(RegionInfo::meta(), server));
-        *meta = Some(found.clone());
-        Ok(found)
+        let located = Arc::new(Located::new(RegionInfo::meta(), server));
+        *meta = Some(located.clone());
+        Ok(located)
     }
 
     /// Reads `hbase:meta`, and also caches the other regions in the answer.
@@ -193,24 +193,24 @@ impl Locator {
     ) -> Result<Arc<Located>, Failure> {
         let meta = self.meta(deadline).await?;
         let scan = meta::lookup(meta.as_region_ref(), table, place);
-        let answer = self.ask_meta(&meta, scan, deadline).await;
+        let answer = self.scan_meta(&meta, scan, deadline).await;
         if let Err(failure) = &answer {
             self.forget(&meta, failure).await;
         }
         let (answer, mut cells) = answer?;
-        let found = meta::regions(answer, &mut cells)?;
-        let wanted = meta::choose(&found, table, place)?;
+        let entries = meta::regions(answer, &mut cells)?;
+        let target = meta::choose(&entries, table, place)?;
         let mut regions = lock(&self.regions);
         // Insert the nearest last, so that it remains if two regions overlap.
-        for located in found.into_iter().rev().filter_map(|region| region.located(table)) {
+        for located in entries.into_iter().rev().filter_map(|region| region.located(table)) {
             regions.insert(Arc::new(located));
         }
-        let wanted = Arc::new(wanted);
-        regions.insert(wanted.clone());
-        Ok(wanted)
+        let target = Arc::new(target);
+        regions.insert(target.clone());
+        Ok(target)
     }
 
-    async fn ask_meta(
+    async fn scan_meta(
         &self,
         meta: &Located,
         scan: convert::scan::ScanCall,

@@ -45,12 +45,12 @@ async fn mistake(target: &Target, settings: &Arc<Settings>) -> Option<String> {
             }
         };
         if is_other {
-            let (found, expected) = match target {
+            let (actual, expected) = match target {
                 Target::Servers(_) => ("ZooKeeper", "HBase's RPC"),
                 Target::ZooKeeper { .. } => ("HBase's RPC", "ZooKeeper"),
             };
             return Some(format!(
-                "{address} is a port of {found}, not of {expected}; connect to {right}"
+                "{address} is a port of {actual}, not of {expected}; connect to {right}"
             ));
         }
         if speaks_http(&address).await {

@@ -46,7 +46,7 @@ impl Registry {
     pub(super) async fn cluster_id(&self, deadline: Instant) -> Result<String, Failure> {
         let id = match self {
             Self::Servers(servers) => {
-                servers.ask(proto::GetClusterIdRequest {}, deadline).await?.cluster_id
+                servers.call(proto::GetClusterIdRequest {}, deadline).await?.cluster_id
             }
             Self::ZooKeeper(ensemble) => ensemble.cluster_id(deadline).await?,
         };
@@ -56,7 +56,7 @@ impl Registry {
     pub(super) async fn active_master(&self, deadline: Instant) -> Result<Address, Failure> {
         let master = match self {
             Self::Servers(servers) => {
-                let answer = servers.ask(proto::GetActiveMasterRequest {}, deadline).await?;
+                let answer = servers.call(proto::GetActiveMasterRequest {}, deadline).await?;
                 let master = answer.server_name.map(names::server_from_proto).transpose();
                 master.map_err(Failure::unknown)?
             }
@@ -70,7 +70,7 @@ impl Registry {
         let server = match self {
             Self::Servers(servers) => {
                 let message = proto::GetMetaRegionLocationsRequest {};
-                let locations = servers.ask(message, deadline).await?.meta_locations;
+                let locations = servers.call(message, deadline).await?.meta_locations;
                 // Replicas of hbase:meta are not used.
                 let location =
                     locations.into_iter().find(|location| location.region_info.replica_id() == 0);
@@ -96,7 +96,7 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    async fn ask<M: Call + Clone>(
+    async fn call<M: Call + Clone>(
         &self,
         message: M,
         deadline: Instant,

@@ -76,7 +76,7 @@ impl Ensemble {
             let address = &self.addresses[at];
             // One server must not use up the next server's time.
             let limit = deadline.min(from_now(self.settings.connect_timeout));
-            match timeout_at(limit, ask(address, path)).await {
+            match timeout_at(limit, fetch(address, path)).await {
                 Ok(Ok(data)) => {
                     self.first.store(at, Ordering::Relaxed);
                     return Ok(data);
@@ -94,7 +94,7 @@ impl Ensemble {
 }
 
 /// Reads a znode from one server; returns `None` if it does not exist.
-async fn ask(address: &Address, path: &str) -> Result<Option<Bytes>> {
+async fn fetch(address: &Address, path: &str) -> Result<Option<Bytes>> {
     let mut session = Session::open(address).await?;
     let mut request = BytesMut::new();
     client::put_get_data(&mut request, QUESTION_XID, path);

@@ -118,9 +118,10 @@ impl Cursor {
 
     /// Returns the next row's region target.
     fn place(&self) -> RegionTarget<'_> {
-        match self.scan.reversed {
-            true => RegionTarget::Before(&self.scan.range.stop),
-            false => RegionTarget::Row(&self.scan.range.start),
+        if self.scan.reversed {
+            RegionTarget::Before(&self.scan.range.stop)
+        } else {
+            RegionTarget::Row(&self.scan.range.start)
         }
     }
 
@@ -148,9 +149,10 @@ impl Cursor {
         let region_ended = !answer.more_results_in_region.unwrap_or(!is_empty || answer.heartbeat);
         // A row never continues in the next region.
         let row_ended = region_ended || !answer.more_results;
-        let rows = match self.parts.is_some() {
-            true => self.take_parts(answer.rows, row_ended),
-            false => self.take_rows(answer.rows, row_ended),
+        let rows = if self.parts.is_some() {
+            self.take_parts(answer.rows, row_ended)
+        } else {
+            self.take_rows(answer.rows, row_ended)
         };
         match &mut self.open {
             Some(open) => open.next_call_seq += 1,
@@ -228,10 +230,7 @@ impl Cursor {
     }
 
     fn close_unless(&mut self, closed: bool) {
-        match closed {
-            true => drop(self.open.take()),
-            false => self.close(),
-        }
+        if closed { drop(self.open.take()) } else { self.close() }
     }
 
     /// Closes the scanner on the server.

@@ -63,7 +63,8 @@ mod tests {
             let partial = word.ends_with('*');
             let word = word.trim_end_matches('*');
             let cell = |qualifier: char| {
-                let (row, qualifier) = (&word[..1], qualifier.to_string());
+                let row = &word[..1];
+                let qualifier = qualifier.to_string();
                 Cell::new(row, "f", qualifier, Timestamp::MIN, CellKind::Put, "").unwrap()
             };
             ScannedRow { row: Row::new(word[1..].chars().map(cell).collect()), partial }
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_kept_from_answer_to_answer_and_forgotten_on_demand() {
+    fn parts_are_retained_across_answers_until_cleared() {
         let mut joiner = Joiner::default();
         assert_eq!(push(&mut joiner, "a1*"), "");
         assert_eq!(push(&mut joiner, "a2 b1*"), "a12");

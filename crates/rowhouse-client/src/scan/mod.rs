@@ -38,7 +38,7 @@ enum State {
     Idle(Box<Cursor>),
     /// Kept here and not in the `next` future, so that a caller that drops the future loses no
     /// rows.
-    Asking(JoinHandle<Answer>),
+    Calling(JoinHandle<Answer>),
     Done,
 }
 
@@ -51,9 +51,10 @@ impl Scanner {
         // is empty.
         let is_empty =
             (scan.range.is_empty() && table != TableName::meta()) || scan.limit == Some(0);
-        let state = match is_empty {
-            true => State::Done,
-            false => State::Idle(Box::new(Cursor::new(client, table, scan, query))),
+        let state = if is_empty {
+            State::Done
+        } else {
+            State::Idle(Box::new(Cursor::new(client, table, scan, query)))
         };
         Self { ready: VecDeque::new(), state }
     }
@@ -81,8 +82,8 @@ impl Scanner {
             }
             match &mut self.state {
                 State::Done => return Poll::Ready(Ok(None)),
-                State::Idle(_) => self.ask(),
-                State::Asking(task) => {
+                State::Idle(_) => self.start_call(),
+                State::Calling(task) => {
                     let joined = ready!(Pin::new(task).poll(context));
                     self.state = State::Done;
                     self.take_answer(joined)?;
@@ -92,9 +93,9 @@ impl Scanner {
     }
 
     /// Starts the next call.
-    fn ask(&mut self) {
+    fn start_call(&mut self) {
         self.state = match std::mem::replace(&mut self.state, State::Done) {
-            State::Idle(mut cursor) => State::Asking(tokio::spawn(async move {
+            State::Idle(mut cursor) => State::Calling(tokio::spawn(async move {
                 let rows = cursor.next_rows().await;
                 (cursor, rows)
             })),

@@ -79,7 +79,8 @@ mod tests {
             let partial = word.ends_with('*');
             let word = word.trim_end_matches('*');
             let cell = |qualifier: char| {
-                let (row, qualifier) = (&word[..1], qualifier.to_string());
+                let row = &word[..1];
+                let qualifier = qualifier.to_string();
                 Cell::new(row, "f", qualifier, Timestamp::MIN, CellKind::Put, "").unwrap()
             };
             ScannedRow { row: Row::new(word[1..].chars().map(cell).collect()), partial }

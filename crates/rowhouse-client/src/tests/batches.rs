@@ -76,7 +76,7 @@ fn gets(rows: &str) -> Vec<Get> {
 }
 
 #[tokio::test]
-async fn only_what_failed_is_asked_again() {
+async fn only_failed_actions_are_retried() {
     // Each row that starts with x fails the first time; `bad` always fails.
     let failed = Mutex::new(HashSet::new());
     let handler = move |request: &Request| {
@@ -99,8 +99,8 @@ async fn only_what_failed_is_asked_again() {
         })
         .collect();
     assert_eq!(answers, ["z", "x1", "a", "NoSuchColumnFamily: bad", "x2", "b"]);
-    let asked: Vec<_> = cluster.asked(Method::Multi).iter().map(rows).collect();
-    assert_eq!(asked, ["a bad b | z x1 x2", "x1 x2"]);
+    let sent: Vec<_> = cluster.requests(Method::Multi).iter().map(rows).collect();
+    assert_eq!(sent, ["a bad b | z x1 x2", "x1 x2"]);
 }
 
 #[tokio::test]
@@ -118,16 +118,19 @@ async fn a_region_that_moved_fails_its_actions_only() {
     for outcome in cluster.table.batch(puts).await {
         outcome.unwrap();
     }
-    let asked: Vec<_> = cluster.asked(Method::Multi).iter().map(rows).collect();
-    assert_eq!(asked, ["a b | z z", "z z"]);
+    let sent: Vec<_> = cluster.requests(Method::Multi).iter().map(rows).collect();
+    assert_eq!(sent, ["a b | z z", "z z"]);
 }
 
 #[tokio::test]
 async fn a_call_that_is_lost_is_made_again_and_the_rest_waits_for_it() {
     let lost = Mutex::new(true);
-    let handler = move |request: &Request| match std::mem::take(&mut *lock(&lost)) {
-        true => Reply::Close,
-        false => answer(request, |_| None, |_| None),
+    let handler = move |request: &Request| {
+        if std::mem::take(&mut *lock(&lost)) {
+            Reply::Close
+        } else {
+            answer(request, |_| None, |_| None)
+        }
     };
     let cluster = FakeCluster::start(&[], TableState::Enabled, handler).await;
     // More than one call can hold.
@@ -136,7 +139,7 @@ async fn a_call_that_is_lost_is_made_again_and_the_rest_waits_for_it() {
         outcome.unwrap();
     }
     let firsts: Vec<_> = cluster
-        .asked(Method::Multi)
+        .requests(Method::Multi)
         .iter()
         .map(|request| (rows(request)[..4].to_owned(), rows(request).len().div_ceil(5)))
         .collect();
@@ -155,5 +158,5 @@ async fn a_disabled_table_fails_all_actions_at_once() {
     for answer in cluster.table.get_many(gets("a z b")).await {
         assert_eq!(answer.unwrap_err().kind(), ErrorKind::TableNotEnabled);
     }
-    assert_eq!(cluster.asked(Method::Multi).len(), 1);
+    assert_eq!(cluster.requests(Method::Multi).len(), 1);
 }

@@ -14,7 +14,7 @@ use rowhouse_model::{
 
 use crate::fake::{FakeCluster, Reply, cell};
 
-fn found(request: &Request) -> Reply {
+fn one_row(request: &Request) -> Reply {
     let row = Row::new(vec![cell("r", "q", "v")]);
     let result = Some(result::to_proto(&row, CellPlacement::Block));
     Reply::answer(request, &proto::GetResponse { result }, &row.to_cells())
@@ -45,7 +45,7 @@ fn nonces(cluster: &FakeCluster) -> Vec<(Option<u64>, Option<u64>)> {
         let message = request.message::<proto::MutateRequest>().unwrap();
         (message.nonce_group, message.mutation.nonce)
     };
-    cluster.asked(Method::Mutate).into_iter().map(nonce).collect()
+    cluster.requests(Method::Mutate).into_iter().map(nonce).collect()
 }
 
 #[tokio::test]
@@ -77,53 +77,53 @@ async fn deleting_the_newest_version_is_repeated_only_when_it_was_not_done() {
     let lost = FakeCluster::start(&[], TableState::Enabled, once(|_| Reply::Close, done)).await;
     let error = lost.table.mutate(newest()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Connection);
-    assert_eq!(lost.asked(Method::Mutate).len(), 1);
+    assert_eq!(lost.requests(Method::Mutate).len(), 1);
 
     let busy = |request: &Request| Reply::refuse(request, ErrorKind::RegionTooBusy, "busy");
     let busy = FakeCluster::start(&[], TableState::Enabled, once(busy, done)).await;
     busy.table.mutate(newest()).await.unwrap();
-    assert_eq!(busy.asked(Method::Mutate).len(), 2);
+    assert_eq!(busy.requests(Method::Mutate).len(), 2);
 }
 
 #[tokio::test]
 async fn a_region_that_moved_is_looked_up_again() {
     let moved = |request: &Request| Reply::refuse(request, ErrorKind::NotServingRegion, "moved");
-    let cluster = FakeCluster::start(&[], TableState::Enabled, once(moved, found)).await;
+    let cluster = FakeCluster::start(&[], TableState::Enabled, once(moved, one_row)).await;
     assert_eq!(cluster.table.get(&get()).await.unwrap().len(), 1);
     cluster.table.get(&get()).await.unwrap();
     assert_eq!(cluster.lookups(), 2);
 }
 
 #[tokio::test]
-async fn many_who_ask_for_one_table_look_it_up_once() {
-    let cluster = FakeCluster::start(&["m"], TableState::Enabled, found).await;
-    let asking = (0..50).map(|_| {
+async fn concurrent_lookups_of_a_table_are_merged() {
+    let cluster = FakeCluster::start(&["m"], TableState::Enabled, one_row).await;
+    let tasks = (0..50).map(|_| {
         let table = cluster.table.clone();
         tokio::spawn(async move { table.get(&get()).await.unwrap() })
     });
-    for task in asking.collect::<Vec<_>>() {
+    for task in tasks.collect::<Vec<_>>() {
         task.await.unwrap();
     }
     assert_eq!(cluster.lookups(), 1);
 }
 
 #[tokio::test]
-async fn a_region_of_a_disabled_table_is_not_asked_for_again() {
+async fn region_of_a_disabled_table_is_not_retried() {
     let refuse = |request: &Request| Reply::refuse(request, ErrorKind::NotServingRegion, "t,,");
     let cluster = FakeCluster::start(&[], TableState::Disabled, refuse).await;
     let error = cluster.table.get(&get()).await.unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::TableNotEnabled, "t is disabled."));
-    assert_eq!(cluster.asked(Method::Get).len(), 1);
+    assert_eq!(cluster.requests(Method::Get).len(), 1);
 }
 
 #[tokio::test]
-async fn what_fails_for_good_fails_with_the_last_error_and_in_time() {
+async fn repeated_failure_returns_the_last_error_in_time() {
     let refuse = |request: &Request| Reply::refuse(request, ErrorKind::RegionTooBusy, "full");
     let cluster = FakeCluster::start(&[], TableState::Enabled, refuse).await;
     let started = Instant::now();
     let error = cluster.table.get(&get()).await.unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::RegionTooBusy, "full"));
-    assert_eq!(cluster.asked(Method::Get).len(), 16);
+    assert_eq!(cluster.requests(Method::Get).len(), 16);
     assert!(started.elapsed() < Duration::from_secs(20));
 }
 
@@ -167,14 +167,14 @@ async fn changes_of_a_row_that_are_one_are_repeated_as_one_under_one_nonce() {
     let cluster = FakeCluster::start(&[], TableState::Enabled, once(moved, all_done)).await;
     assert_eq!(cluster.table.mutate_row(&both()).await.unwrap().row.len(), 1);
     assert_eq!(cluster.lookups(), 2, "the region is looked up again");
-    let asked: Vec<_> = cluster
-        .asked(Method::Multi)
+    let requests: Vec<_> = cluster
+        .requests(Method::Multi)
         .iter()
         .map(|request| request.message::<proto::MultiRequest>().unwrap())
         .collect();
-    assert_eq!(asked.len(), 2);
-    assert_eq!(asked[0], asked[1]);
-    let region = &asked[0].region_action[0];
+    assert_eq!(requests.len(), 2);
+    assert_eq!(requests[0], requests[1]);
+    let region = &requests[0].region_action[0];
     assert_eq!(region.atomic, Some(true));
     let nonces = region.action.iter().map(|one| one.mutation.as_ref().unwrap().nonce);
     let nonces: Vec<_> = nonces.collect();
@@ -182,18 +182,18 @@ async fn changes_of_a_row_that_are_one_are_repeated_as_one_under_one_nonce() {
 }
 
 #[tokio::test]
-async fn what_is_under_a_condition_is_repeated_only_when_it_was_not_done() {
+async fn conditional_mutation_is_retried_only_if_not_executed() {
     let condition = Condition::no_value("cf", "q");
     let put = || Put::new("r").unwrap().add("cf", "q", "v").unwrap();
     let lost = FakeCluster::start(&[], TableState::Enabled, once(|_| Reply::Close, done)).await;
     let error = lost.table.mutate_if(&condition, put()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Connection);
-    assert_eq!(lost.asked(Method::Mutate).len(), 1);
+    assert_eq!(lost.requests(Method::Mutate).len(), 1);
 
     let lost = FakeCluster::start(&[], TableState::Enabled, once(|_| Reply::Close, all_done)).await;
     let error = lost.table.mutate_row_if(&condition, &both()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Connection);
-    assert_eq!(lost.asked(Method::Multi).len(), 1);
+    assert_eq!(lost.requests(Method::Multi).len(), 1);
 
     let busy = |request: &Request| Reply::refuse(request, ErrorKind::RegionTooBusy, "busy");
     let busy = FakeCluster::start(&[], TableState::Enabled, once(busy, done)).await;
@@ -202,7 +202,7 @@ async fn what_is_under_a_condition_is_repeated_only_when_it_was_not_done() {
     let never = FakeCluster::start(&[], TableState::Enabled, done).await;
     let error = never.table.mutate_if(&Condition::NoRow, put()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(never.asked(Method::Mutate).is_empty());
+    assert!(never.requests(Method::Mutate).is_empty());
 }
 
 #[tokio::test]

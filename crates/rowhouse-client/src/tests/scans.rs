@@ -149,7 +149,7 @@ async fn check(rows: Arc<Rows>, reversed: bool) {
 }
 
 #[tokio::test]
-async fn every_row_comes_once_whatever_happens() {
+async fn scan_returns_every_row_once_despite_failures() {
     let troubles = [
         Trouble::Refuse(ErrorKind::UnknownScanner),
         Trouble::Refuse(ErrorKind::OutOfOrderScanner),
@@ -202,7 +202,7 @@ async fn a_scanner_that_is_dropped_is_closed_on_the_server() {
 }
 
 #[tokio::test]
-async fn a_limit_is_kept_and_told() {
+async fn limit_is_enforced_and_sent() {
     let rows = Rows::new(Trouble::Heartbeat, usize::MAX);
     let handler = move |request: &Request| rows.answer(request);
     let cluster = FakeCluster::start(&["10", "20"], TableState::Enabled, handler).await;
@@ -210,6 +210,6 @@ async fn a_limit_is_kept_and_told() {
         let scanned = cluster.table.scan(Scan::all().limit(limit)).collect().await.unwrap();
         assert_eq!(scanned.len() as u64, limit);
     }
-    let first = cluster.asked(Method::Scan)[0].message::<proto::ScanRequest>().unwrap();
+    let first = cluster.requests(Method::Scan)[0].message::<proto::ScanRequest>().unwrap();
     assert_eq!(first.limit_of_rows, Some(1));
 }

@@ -7,7 +7,7 @@ use rowhouse_model::{
 use crate::{create, drop_table, on_cluster, unique};
 
 #[test]
-fn the_cluster_says_what_it_is() {
+fn cluster_status_describes_the_cluster() {
     on_cluster(|client| async move {
         let status = client.admin().cluster_status().await.unwrap();
         assert_eq!(client.cluster_id().len(), 36);

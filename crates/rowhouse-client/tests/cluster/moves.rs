@@ -7,9 +7,10 @@ use rowhouse_model::{
 use crate::{connect, create, directions, drop_table, on_cluster, unique};
 
 #[test]
-fn what_was_learned_of_a_table_is_learned_anew() {
+fn cached_locations_are_refreshed_after_regions_move() {
     on_cluster(|client| async move {
-        let (table, admin) = (create(&client, "anew", &[b"5"]).await, client.admin());
+        let table = create(&client, "anew", &[b"5"]).await;
+        let admin = client.admin();
         let row = |at: usize| format!("{at:02}");
         let put = |at| Mutation::from(Put::new(row(at)).unwrap().add("cf", "q", row(at)).unwrap());
         for outcome in table.batch((0..100).map(put).collect()).await {

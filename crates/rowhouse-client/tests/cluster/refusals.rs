@@ -18,7 +18,9 @@ fn is(error: Error, kind: ErrorKind, message: &str) {
 fn tables_that_do_not_exist() {
     on_cluster(|client| async move {
         let name = TableName::parse(&unique("unknown")).unwrap();
-        let (table, admin, text) = (client.table(&name), client.admin(), name.to_string());
+        let table = client.table(&name);
+        let admin = client.admin();
+        let text = name.to_string();
         let not_found = |error| is(error, ErrorKind::TableNotFound, &text);
         let put = || Put::new("r").unwrap().add("cf", "q", "v").unwrap();
         not_found(table.get(&Get::new("r").unwrap()).await.unwrap_err());
@@ -38,7 +40,8 @@ fn tables_that_do_not_exist() {
 #[test]
 fn tables_in_the_wrong_state() {
     on_cluster(|client| async move {
-        let (table, admin) = (create(&client, "state", &[]).await, client.admin());
+        let table = create(&client, "state", &[]).await;
+        let admin = client.admin();
         let name = table.name().clone();
         let put = || Put::new("r").unwrap().add("cf", "q", "v").unwrap();
         table.mutate(put()).await.unwrap();
@@ -69,7 +72,8 @@ fn tables_in_the_wrong_state() {
 #[test]
 fn requests_that_can_never_succeed() {
     on_cluster(|client| async move {
-        let (table, admin) = (create(&client, "wrong", &[]).await, client.admin());
+        let table = create(&client, "wrong", &[]).await;
+        let admin = client.admin();
         let family = ErrorKind::NoSuchColumnFamily;
         let get = Get::new("r").unwrap().family("nope");
         is(table.get(&get).await.unwrap_err(), family, "nope");

@@ -29,9 +29,10 @@ impl Compression {
             return Ok(Some(Self::Gzip));
         }
         let is_skippable = head.len() >= 4 && (0x50..0x60).contains(&head[0]);
-        match head.starts_with(&ZSTD) || (is_skippable && head[1..4] == ZSTD_SKIPPABLE) {
-            true => Ok(Some(Self::Zstd)),
-            false => Ok(None),
+        if head.starts_with(&ZSTD) || (is_skippable && head[1..4] == ZSTD_SKIPPABLE) {
+            Ok(Some(Self::Zstd))
+        } else {
+            Ok(None)
         }
     }
 
@@ -143,9 +144,10 @@ impl<R: BufRead> Read for ZstdReader<R> {
 
 /// Skips bytes, all of which have to be there.
 pub(super) fn skip(file: &mut impl Read, len: u64) -> io::Result<()> {
-    match io::copy(&mut file.take(len), &mut io::sink())? == len {
-        true => Ok(()),
-        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    if io::copy(&mut file.take(len), &mut io::sink())? == len {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::UnexpectedEof.into())
     }
 }
 

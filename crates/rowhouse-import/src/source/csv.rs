@@ -46,7 +46,7 @@ impl CsvSource {
             heading_line = Some(1 + lines);
             if reader.get_mut().is_wrong(heading) {
                 return Err(Error::invalid(format!(
-                    "{BEHIND_QUOTE}, in the line with the names: file={}, line={}",
+                    "{TEXT_AFTER_QUOTE}, in the line with the names: file={}, line={}",
                     path.display(),
                     1 + lines
                 )));
@@ -55,7 +55,8 @@ impl CsvSource {
         if names.is_empty() {
             return Err(Error::invalid(format!("the file is empty: file={}", path.display())));
         }
-        let (path, reading) = (path.to_owned(), reading.clone());
+        let path = path.to_owned();
+        let reading = reading.clone();
         Ok(Self { path, names, heading_line, reader, reading, delimiter })
     }
 
@@ -116,7 +117,7 @@ impl CsvSource {
         }
         let row = place.byte..self.place().byte;
         if self.reader.get_mut().is_wrong(row) {
-            return Ok(Next::Broken(place, Error::invalid(BEHIND_QUOTE)));
+            return Ok(Next::Broken(place, Error::invalid(TEXT_AFTER_QUOTE)));
         }
         if self.reader.get_ref().is_open_at_end() {
             let why = Error::invalid("a quote is not closed before the end of the file");
@@ -129,7 +130,8 @@ impl CsvSource {
                 place.line
             )));
         }
-        let (values, names) = (record.text.len(), self.names.len());
+        let values = record.text.len();
+        let names = self.names.len();
         if values > names || (values < names && !self.reading.short_rows) {
             return Ok(Next::Broken(place, self.unequal(&record.text)));
         }
@@ -173,7 +175,8 @@ impl CsvSource {
     }
 
     fn unequal(&self, row: &csv::StringRecord) -> Error {
-        let (values, names) = (row.len(), self.names.len());
+        let values = row.len();
+        let names = self.names.len();
         let other = row.get(0).filter(|_| values == 1).and_then(|row| self.other_delimiter(row));
         let why = match other {
             Some(other) if names > 1 => &*format!(
@@ -230,7 +233,7 @@ fn not_csv(path: &Path, line: u64, why: &csv::ErrorKind) -> Error {
 }
 
 /// The reason why `"x"y` is invalid.
-const BEHIND_QUOTE: &str =
+const TEXT_AFTER_QUOTE: &str =
     "a value continues after its closing quote; a quote within quotes is written twice";
 
 /// The delimiters in most files.

@@ -25,17 +25,17 @@ pub(super) struct JsonLinesSource {
 }
 
 impl JsonLinesSource {
-    /// Opens a file. `wanted` are the allowed members' names. Others are refused when the first row
-    /// has them, or with the row that does.
+    /// Opens a file. `expected_names` are the allowed members' names. Others are refused when the
+    /// first row has them, or with the row that does.
     pub(super) fn open(
         path: &Path,
         text: TextInput,
         reading: &Reading,
-        wanted: &[String],
+        expected_names: &[String],
     ) -> Result<Self> {
         let mut source = Self {
             path: path.to_owned(),
-            names: wanted.to_vec(),
+            names: expected_names.to_vec(),
             ignored_names: Some(Vec::new()),
             comment: reading.comment,
             lines: BufReader::with_capacity(BUFFER_LEN, text),
@@ -47,7 +47,7 @@ impl JsonLinesSource {
             && let Ok(object) = serde_json::from_slice::<Map<String, Json>>(&source.line)
         {
             let others = object.into_iter().map(|(name, _)| name);
-            let others: Vec<_> = others.filter(|name| !wanted.contains(name)).collect();
+            let others: Vec<_> = others.filter(|name| !expected_names.contains(name)).collect();
             source.names.extend(others);
         }
         source.seek(&START)?;

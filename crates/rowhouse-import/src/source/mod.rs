@@ -45,9 +45,9 @@ enum SourceReader {
 }
 
 impl Source {
-    /// Opens a file at the beginning. `wanted` are the names to look for in files that have no name
-    /// list.
-    pub(crate) fn open(path: &Path, reading: &Reading, wanted: &[String]) -> Result<Self> {
+    /// Opens a file at the beginning. `expected_names` are the names to look for in files that have
+    /// no name list.
+    pub(crate) fn open(path: &Path, reading: &Reading, expected_names: &[String]) -> Result<Self> {
         let format = reading.format_of(path)?;
         let metadata = path.metadata().map_err(|source| unreadable(path, 1, source))?;
         if !metadata.is_file() {
@@ -61,7 +61,7 @@ impl Source {
         let reader = match format {
             Format::Csv => SourceReader::Csv(Box::new(CsvSource::open(path, text()?, reading)?)),
             Format::JsonLines => {
-                let lines = JsonLinesSource::open(path, text()?, reading, wanted)?;
+                let lines = JsonLinesSource::open(path, text()?, reading, expected_names)?;
                 SourceReader::JsonLines(Box::new(lines))
             }
             Format::Parquet => {
@@ -144,7 +144,8 @@ impl Source {
             SourceReader::Csv(csv) => csv.bytes_read(),
             SourceReader::JsonLines(lines) => lines.bytes_read(),
             SourceReader::Parquet(parquet) => {
-                let (done, all) = (parquet.place().line, parquet.rows().max(1));
+                let done = parquet.place().line;
+                let all = parquet.rows().max(1);
                 (self.len as f64 * (done as f64 / all as f64)) as u64
             }
         }

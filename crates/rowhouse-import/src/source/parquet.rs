@@ -46,7 +46,8 @@ impl ParquetSource {
             let logical = field.get_basic_info().logical_type_ref();
             matches!(logical, Some(LogicalType::Timestamp(stamp)) if stamp.unit == ParquetUnit::NANOS)
         });
-        let (are_nanos, place) = (are_nanos.collect(), START);
+        let are_nanos = are_nanos.collect();
+        let place = START;
         let path = path.to_owned();
         Ok(Self { path, file, names, are_nanos, rows, next_group: 0, group: None, place })
     }
@@ -111,19 +112,21 @@ impl ParquetSource {
                 return Ok(Some(row));
             }
             if self.next_group >= self.file.num_row_groups() {
-                return match self.place.line - START.line == self.rows {
-                    true => Ok(None),
-                    false => Err(corrupt(
+                return if self.place.line - START.line == self.rows {
+                    Ok(None)
+                } else {
+                    Err(corrupt(
                         path,
                         format_args!(
                             "want={} rows, have={}",
                             self.rows,
                             self.place.line - START.line
                         ),
-                    )),
+                    ))
                 };
             }
-            let (file, at) = (&self.file, self.next_group);
+            let file = &self.file;
+            let at = self.next_group;
             self.group = Some(catch_panics(path, || {
                 let descriptor = file.metadata().file_metadata().schema_descr_ptr();
                 let group = file.get_row_group(at)?;
@@ -207,10 +210,10 @@ fn datum(field: Field, is_nanos: bool) -> Datum<'static> {
 fn catch_panics<T>(path: &Path, run: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
     static SILENCED: Once = Once::new();
     SILENCED.call_once(|| {
-        let told = panic::take_hook();
+        let previous_hook = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             if !IS_GUARDED.get() {
-                told(info);
+                previous_hook(info);
             }
         }));
     });

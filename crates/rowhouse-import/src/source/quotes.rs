@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_asked_for_by_its_bytes() {
+    fn invalid_quotes_are_reported_by_byte_range() {
         let mut quotes = Quotes::new(b',', b'"', None, None);
         quotes.push(b"1\n\"a\"b\n2\n");
         assert!(!quotes.is_wrong(0..2));

@@ -150,9 +150,10 @@ impl Reading {
 
     /// Returns true if a value in a CSV file means a missing one.
     pub(super) fn is_null(&self, text: &str) -> bool {
-        match self.nulls.is_empty() {
-            true => text.is_empty(),
-            false => self.nulls.iter().any(|null| null == text),
+        if self.nulls.is_empty() {
+            text.is_empty()
+        } else {
+            self.nulls.iter().any(|null| null == text)
         }
     }
 }

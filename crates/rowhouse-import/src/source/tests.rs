@@ -27,9 +27,9 @@ fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
 
 /// Returns a file's items: each row as line and values, each invalid row as line, reason and
 /// original.
-fn read(path: &Path, reading: &Reading, wanted: &[&str]) -> Result<Vec<String>> {
-    let wanted: Vec<_> = wanted.iter().map(|name| (*name).to_owned()).collect();
-    let mut source = Source::open(path, reading, &wanted)?;
+fn read(path: &Path, reading: &Reading, expected: &[&str]) -> Result<Vec<String>> {
+    let expected: Vec<_> = expected.iter().map(|name| (*name).to_owned()).collect();
+    let mut source = Source::open(path, reading, &expected)?;
     let mut record = Record::default();
     let mut lines = Vec::new();
     loop {
@@ -75,7 +75,7 @@ fn values_of_csv_may_have_quotes_and_ends_of_lines() {
 }
 
 #[test]
-fn csv_with_text_behind_a_closing_quote_is_no_row_and_rows_around_it_are() {
+fn csv_row_with_text_after_a_closing_quote_is_rejected() {
     let text = b"a,b\n\"x\"y,1\n\"x\",2\nx\"y,\"3\" \n5,5\"\n";
     let (_dir, path) = file("a.csv", text);
     let why = "a value continues after its closing quote; a quote within quotes is written twice";
@@ -216,7 +216,7 @@ fn objects_may_leave_names_out_and_have_no_others() {
 }
 
 #[test]
-fn a_file_that_does_not_say_what_it_is_is_refused() {
+fn file_of_unknown_format_is_refused() {
     let (_dir, path) = file("a.txt", b"a\n1\n");
     assert!(read(&path, &Reading::default(), &[]).unwrap_err().message().contains("--format"));
     let csv = Reading { format: Some(Format::Csv), ..Reading::default() };
@@ -319,7 +319,7 @@ fn a_compressed_text_is_decompressed_as_it_is_read() {
 }
 
 #[test]
-fn other_compressions_are_refused_with_what_to_do() {
+fn unsupported_compressions_are_refused_with_a_remedy() {
     for (bytes, what) in [
         (&b"\xFD7zXZ\0\0\x04"[..], "unxz"),
         (b"BZh91AY&SY\0\0", "bunzip2"),
@@ -423,13 +423,14 @@ fn whole() -> [(&'static str, Vec<u8>); 7] {
 fn reading_goes_on_from_every_place() {
     for (name, bytes) in whole() {
         let (_dir, path) = file(name, &bytes);
-        let (reading, wanted) = (Reading::default(), ["n".to_owned(), "text".to_owned()]);
+        let reading = Reading::default();
+        let expected = ["n".to_owned(), "text".to_owned()];
         let all = read(&path, &reading, &["n", "text"]).unwrap();
-        let mut source = Source::open(&path, &reading, &wanted).unwrap();
+        let mut source = Source::open(&path, &reading, &expected).unwrap();
         let mut record = Record::default();
         for done in 0..=all.len() {
             let place = source.place();
-            let mut other = Source::open(&path, &reading, &wanted).unwrap();
+            let mut other = Source::open(&path, &reading, &expected).unwrap();
             if done > 0 {
                 other.seek(&place).unwrap();
             }

@@ -45,9 +45,12 @@ impl<R: Read> Utf16Reader<R> {
     }
 
     fn convert(&mut self, is_end: bool) {
-        let unit = |pair: &[u8]| match self.is_big_endian {
-            true => u16::from_be_bytes([pair[0], pair[1]]),
-            false => u16::from_le_bytes([pair[0], pair[1]]),
+        let unit = |pair: &[u8]| {
+            if self.is_big_endian {
+                u16::from_be_bytes([pair[0], pair[1]])
+            } else {
+                u16::from_le_bytes([pair[0], pair[1]])
+            }
         };
         let mut units: Vec<u16> = self.raw.chunks_exact(2).map(unit).collect();
         // The other half is in the next chunk.

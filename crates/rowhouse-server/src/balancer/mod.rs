@@ -20,7 +20,8 @@ pub(crate) async fn run(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>) 
     if cluster.options.region_servers < 2 {
         return;
     }
-    let (mut samples, mut runs) = (interval(LOAD_SAMPLE_INTERVAL), interval(BALANCER_INTERVAL));
+    let mut samples = interval(LOAD_SAMPLE_INTERVAL);
+    let mut runs = interval(BALANCER_INTERVAL);
     for ticks in [&mut samples, &mut runs] {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     }

@@ -96,7 +96,8 @@ impl<'a> State<'a> {
             ) else {
                 return;
             };
-            let (busiest, idlest) = (self.servers[from].load, self.servers[to].load);
+            let busiest = self.servers[from].load;
+            let idlest = self.servers[to].load;
             if busiest <= self.mean * (1.0 + SLOP) {
                 return;
             }
@@ -132,14 +133,14 @@ impl<'a> State<'a> {
                 // A server with much load takes only regions without any.
                 let takers = servers.clone().filter(|&at| self.may_take_load(at));
                 let to = [servers.min_by_key(by_count), takers.min_by_key(by_count)];
-                let found = to.into_iter().flatten().find_map(|to| {
+                let idle_move = to.into_iter().flatten().find_map(|to| {
                     if self.count_of(from, table) < self.count_of(to, table) + 2 {
                         return None;
                     }
                     let region = self.idle_region(from, to, |it| it.table == table)?;
                     Some((region, to))
                 });
-                let Some((region, to)) = found else { break };
+                let Some((region, to)) = idle_move else { break };
                 self.apply(region, from, to);
             }
         }
@@ -178,7 +179,7 @@ impl<'a> State<'a> {
         &self,
         from: usize,
         to: usize,
-        is_wanted: impl Fn(&Candidate) -> bool,
+        is_eligible: impl Fn(&Candidate) -> bool,
     ) -> Option<usize> {
         let has_load = self.mean >= LOAD_MIN;
         let room = self.mean * (1.0 + SLOP) - self.servers[to].load;
@@ -187,7 +188,7 @@ impl<'a> State<'a> {
         let gap = self.servers[from].bytes.saturating_sub(self.servers[to].bytes);
         let movable = self.movable(from).filter(|&region| {
             let region = &self.regions[region];
-            is_idle(region) && is_wanted(region)
+            is_idle(region) && is_eligible(region)
         });
         movable.min_by_key(|&region| (gap / 2).abs_diff(self.regions[region].bytes))
     }
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_move_stays() {
+    fn immovable_regions_stay() {
         let fixed = Candidate { can_move: false, ..region(0, 100.0) };
         assert_eq!(plan(&[0, 1], &[fixed; 8]), []);
         assert_eq!(plan(&[0], &[region(0, 100.0); 8]), []);

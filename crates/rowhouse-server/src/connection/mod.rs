@@ -106,8 +106,8 @@ impl Connection {
         while next == Next::Read && !self.context.server.is_stopping() {
             let missing = self.protocol.missing_bytes(&self.input);
             let has_slot = self.calls.len() < LONG_CALLS_MAX;
-            let asks = has_slot && missing > 0 && !self.has_memory(missing);
-            let waits = asks || has_slot && !self.admission.is_empty();
+            let needs_memory = has_slot && missing > 0 && !self.has_memory(missing);
+            let waits = needs_memory || has_slot && !self.admission.is_empty();
             let reads = has_slot && !waits;
             if reads {
                 self.make_room(missing);
@@ -252,7 +252,8 @@ impl Connection {
                 }
                 Some(ServerEvent::Connected(head)) => {
                     self.connected = true;
-                    let (address, user) = (self.peer.to_string(), head.user.unwrap_or_default());
+                    let address = self.peer.to_string();
+                    let user = head.user.unwrap_or_default();
                     self.caller = Arc::new(Caller { address, user });
                     tracing::debug!(
                         peer = %self.peer,
@@ -410,10 +411,11 @@ impl Drop for Connection {
 /// input. What answers it is reserved at once, for a large request with what the call needs, so
 /// that what holds memory for a request waits for no more.
 async fn admission(share: Arc<Share>, bytes: u64) -> Reserved {
-    match bytes <= SMALL_REQUEST_BYTES {
-        true => share.memory.process().small(bytes + TURN_BYTES).await,
+    if bytes <= SMALL_REQUEST_BYTES {
+        share.memory.process().small(bytes + TURN_BYTES).await
+    } else {
         // The request's cells are in memory as they were sent and as they are written.
-        false => share.memory.reserve(2 * bytes + CALL_BYTES + TURN_BYTES).await,
+        share.memory.reserve(2 * bytes + CALL_BYTES + TURN_BYTES).await
     }
 }
 

@@ -18,13 +18,13 @@ pub(crate) fn region_info(
     request: proto::GetRegionInfoRequest,
 ) -> Result<proto::GetRegionInfoResponse> {
     let name = RegionRef::from_proto(request.region);
-    let asked = request.compaction_state.unwrap_or(false);
+    let state_requested = request.compaction_state.unwrap_or(false);
     if let Some(mob) = mob_region(context, &name) {
         // MOB values are in the regions' files.
         let state = region::compaction_state_to_proto(CompactionState::None).into();
         return Ok(proto::GetRegionInfoResponse {
             region_info: region::to_proto(&mob),
-            compaction_state: asked.then_some(state),
+            compaction_state: state_requested.then_some(state),
             ..Default::default()
         });
     }
@@ -33,8 +33,8 @@ pub(crate) fn region_info(
         ServedRegion::Stored(region) => (region.compaction_state(), Some(region)),
         ServedRegion::System(..) => (CompactionState::None, None),
     };
-    let wants_row = request.best_split_row.unwrap_or(false);
-    let best_split_row = match stored.as_ref().filter(|_| wants_row) {
+    let split_row_requested = request.best_split_row.unwrap_or(false);
+    let best_split_row = match stored.as_ref().filter(|_| split_row_requested) {
         Some(region) => {
             let table = context.cluster.store.table(&info.table)?;
             region.split_row(table.descriptor())?
@@ -43,7 +43,7 @@ pub(crate) fn region_info(
     };
     Ok(proto::GetRegionInfoResponse {
         region_info: region::to_proto(&info),
-        compaction_state: asked.then(|| region::compaction_state_to_proto(state).into()),
+        compaction_state: state_requested.then(|| region::compaction_state_to_proto(state).into()),
         splittable: Some(stored.is_some()),
         mergeable: Some(stored.is_some()),
         best_split_row,
@@ -87,8 +87,8 @@ pub(crate) fn region_load(
     request: proto::GetRegionLoadRequest,
 ) -> Result<proto::GetRegionLoadResponse> {
     let table = request.table_name.map(names::table_from_proto).transpose()?;
-    let wanted = |name: &TableName| table.as_ref().is_none_or(|table| table == name);
-    let region_loads = region_loads(context, &context.server, wanted);
+    let is_selected = |name: &TableName| table.as_ref().is_none_or(|table| table == name);
+    let region_loads = region_loads(context, &context.server, is_selected);
     Ok(proto::GetRegionLoadResponse { region_loads })
 }
 

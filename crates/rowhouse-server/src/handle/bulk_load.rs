@@ -66,15 +66,16 @@ pub(crate) fn load(
 
 /// Loads the files and returns `true`, or returns `false` if any row in them is outside the region.
 fn load_files(context: &Context, region: &Arc<Region>, files: &FamilyPaths) -> Result<bool> {
-    let found = files
+    let local_files = files
         .iter()
         .map(|(family, path)| Ok((family.clone(), context.cluster.bulk_loads.local_file(path)?)));
-    let found = found.collect::<Result<Vec<(Bytes, PathBuf)>>>()?;
-    let Some(report) = context.cluster.store.bulk_load_region(region, &found)? else {
-        tracing::info!(region = %region.name(), files = found.len(), "HFiles do not fit a region");
+    let local_files = local_files.collect::<Result<Vec<(Bytes, PathBuf)>>>()?;
+    let Some(report) = context.cluster.store.bulk_load_region(region, &local_files)? else {
+        tracing::info!(region = %region.name(), files = local_files.len(), "HFiles do not fit a region");
         return Ok(false);
     };
-    let (files, cells) = (report.files, report.cells);
+    let files = report.files;
+    let cells = report.cells;
     tracing::info!(region = %region.name(), files, cells, "HFiles loaded");
     Ok(true)
 }

@@ -26,7 +26,7 @@ use crate::limits::MULTI_ANSWER_BYTES_MAX;
 
 /// A call with many actions, and the progress.
 pub(crate) struct Multi {
-    asked: VecDeque<RegionActions>,
+    remaining: VecDeque<RegionActions>,
     /// The remaining work in the current region.
     current: Option<RegionWork>,
     answers: Vec<Result<RegionResult>>,
@@ -49,7 +49,7 @@ impl ResumableCall for Multi {
         let call = MultiCall::from_proto(request, cells)?;
         let has_limit = call_context.client.is_at_least(1, 2);
         Ok(Self {
-            asked: call.regions.into(),
+            remaining: call.regions.into(),
             current: None,
             answers: Vec::new(),
             answer_bytes: AnswerBytes { bytes: 0, has_limit },
@@ -60,14 +60,15 @@ impl ResumableCall for Multi {
         let context = &call_context.context;
         loop {
             let current = self.current.take().map(Ok);
-            let mut todo = match current.or_else(|| Some(begin(context, self.asked.pop_front()?))) {
-                None => break,
-                Some(Ok(todo)) => todo,
-                Some(Err(refused)) => {
-                    self.answers.push(Err(refused));
-                    continue;
-                }
-            };
+            let mut todo =
+                match current.or_else(|| Some(begin(context, self.remaining.pop_front()?))) {
+                    None => break,
+                    Some(Ok(todo)) => todo,
+                    Some(Err(refused)) => {
+                        self.answers.push(Err(refused));
+                        continue;
+                    }
+                };
             let done = match &mut todo {
                 RegionWork::AsOne { region, conditions, mutations } => {
                     all_or_nothing(region, conditions, mutations, call_context.wait_mode)
@@ -88,7 +89,7 @@ impl ResumableCall for Multi {
         Ok(NonBlocking::Done(MultiResult { regions: std::mem::take(&mut self.answers) }))
     }
 
-    fn is_begun(&self) -> bool {
+    fn is_started(&self) -> bool {
         let is_some = |todo: &RegionWork| matches!(todo, RegionWork::IndependentActions(each) if !each.answers.is_empty());
         !self.answers.is_empty() || self.current.as_ref().is_some_and(is_some)
     }
@@ -104,20 +105,20 @@ impl ResumableCall for Multi {
     }
 }
 
-fn begin(context: &Context, asked: RegionActions) -> Result<RegionWork> {
-    let region = context.cluster.region(&context.server, &asked.region)?;
+fn begin(context: &Context, region_actions: RegionActions) -> Result<RegionWork> {
+    let region = context.cluster.region(&context.server, &region_actions.region)?;
     if let ServedRegion::Stored(region) = &region {
         region.check_serving()?;
     }
-    let actions = asked.actions?;
-    if !asked.atomic && asked.condition.is_none() {
+    let actions = region_actions.actions?;
+    if !region_actions.atomic && region_actions.condition.is_none() {
         return Ok(RegionWork::IndependentActions(IndependentActions::new(region, actions)));
     }
     let mutations: Vec<Mutation> = actions.into_iter().map(mutation_of).collect::<Result<_>>()?;
-    let conditions = Vec::from_iter(asked.condition);
+    let conditions = Vec::from_iter(region_actions.condition);
     // Mutations without a condition may affect several rows, as on HBase.
-    for asked in &conditions {
-        mutations.iter().try_for_each(|mutation| check_condition_row(asked, mutation))?;
+    for condition in &conditions {
+        mutations.iter().try_for_each(|mutation| check_condition_row(condition, mutation))?;
     }
     let region = match region {
         ServedRegion::Stored(region) => region,
@@ -190,9 +191,10 @@ impl AnswerBytes {
     /// Returns how many cell bytes the next answer may have.
     fn room(&self, call_context: &CallContext) -> u64 {
         let room = call_context.answer_room(self.bytes);
-        match self.has_limit {
-            true => room.min(MULTI_ANSWER_BYTES_MAX.saturating_sub(self.bytes)),
-            false => room,
+        if self.has_limit {
+            room.min(MULTI_ANSWER_BYTES_MAX.saturating_sub(self.bytes))
+        } else {
+            room
         }
     }
 
@@ -292,7 +294,8 @@ impl IndependentActions {
             Err(refused) => return Some(RegionOperation::Refuse(index, refused)),
         };
         let mut appends = usize::from(matches!(first, Mutation::Append(_)));
-        let (mut indexes, mut mutations) = (vec![index], vec![first.with_nonce(nonce)]);
+        let mut indexes = vec![index];
+        let mut mutations = vec![first.with_nonce(nonce)];
         while let Some(IndexedAction { index, action }) = self.actions.pop_front() {
             match action {
                 Ok(Action::Mutate(mutation, nonce)) if appends < APPENDS_AT_ONCE_MAX => {
@@ -345,9 +348,12 @@ impl IndependentActions {
                         }
                     }
                 };
-                let answer = row.map(|row| match get.existence_only {
-                    true => ActionResult::Exists(!row.is_empty()),
-                    false => ActionResult::Row(row),
+                let answer = row.map(|row| {
+                    if get.existence_only {
+                        ActionResult::Exists(!row.is_empty())
+                    } else {
+                        ActionResult::Row(row)
+                    }
                 });
                 (index, answer)
             }
@@ -383,9 +389,12 @@ impl IndependentActions {
         };
         let answered = indexes.into_iter().zip(mutations).zip(outcomes);
         self.answers.extend(answered.map(|((index, mutation), outcome)| {
-            let answer = outcome.map(|outcome| match mutation.is_read_modify_write() {
-                true => ActionResult::Row(outcome.row),
-                false => ActionResult::Done,
+            let answer = outcome.map(|outcome| {
+                if mutation.is_read_modify_write() {
+                    ActionResult::Row(outcome.row)
+                } else {
+                    ActionResult::Done
+                }
             });
             IndexedResult { index, answer }
         }));

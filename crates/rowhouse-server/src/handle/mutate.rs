@@ -35,7 +35,8 @@ impl ResumableCall for Mutate {
     }
 
     fn resume(&mut self, call_context: &CallContext) -> Result<NonBlocking<Self::Answer>> {
-        let (region, mutation) = (self.region.in_mode(call_context.wait_mode), &self.call.mutation);
+        let region = self.region.in_mode(call_context.wait_mode);
+        let mutation = &self.call.mutation;
         match &self.call.condition {
             None => Ok(region.mutate(mutation)?.map(Some)),
             Some(condition) => region.mutate_if(condition, mutation),

@@ -62,7 +62,7 @@ impl ResumableCall for Scan {
         Ok(NonBlocking::Done(Some(reading.end(call_context, call)?)))
     }
 
-    fn is_begun(&self) -> bool {
+    fn is_started(&self) -> bool {
         self.reading.is_some()
     }
 
@@ -426,9 +426,10 @@ impl Reading {
                         && !self.until.is_some_and(is_over)
                     {
                         // A part in a batch scan is a separate result.
-                        self.scanner.get().partial_row = Some(match self.scanner.get().has_batch {
-                            true => PartialRow::Returned(left),
-                            false => PartialRow::Paused(left),
+                        self.scanner.get().partial_row = Some(if self.scanner.get().has_batch {
+                            PartialRow::Returned(left)
+                        } else {
+                            PartialRow::Paused(left)
                         });
                         return Ok(false);
                     }
@@ -443,8 +444,9 @@ impl Reading {
                         return Ok(false);
                     }
                     self.answer.heartbeat = true;
-                    let is_wanted = self.scanner.get().wants_cursor && self.answer.rows.is_empty();
-                    self.answer.cursor = is_wanted.then_some(row);
+                    let sends_cursor =
+                        self.scanner.get().needs_cursor && self.answer.rows.is_empty();
+                    self.answer.cursor = sends_cursor.then_some(row);
                     break;
                 }
                 Scanned::End => {
@@ -595,9 +597,10 @@ fn reset(call_context: &CallContext, error: Error) -> Error {
         return error;
     }
     // Clients before HBase 1.4 do not know the exception.
-    let kind = match call_context.client.is_at_least(1, 4) {
-        true => ErrorKind::ScannerReset,
-        false => ErrorKind::UnknownScanner,
+    let kind = if call_context.client.is_at_least(1, 4) {
+        ErrorKind::ScannerReset
+    } else {
+        ErrorKind::UnknownScanner
     };
     Error::new(kind, format!("Scanner is closed on the server-side: {error}")).with_source(error)
 }

@@ -38,12 +38,14 @@ pub(crate) fn clear_block_cache(
     context: &Context,
     request: proto::ClearRegionBlockCacheRequest,
 ) -> Result<proto::ClearRegionBlockCacheResponse> {
-    let (mut blocks, mut bytes, mut exception) = (0, 0, Vec::new());
+    let mut blocks = 0;
+    let mut bytes = 0;
+    let mut exception = Vec::new();
     for region in request.region {
         let name = RegionRef::from_proto(region.clone());
         match context.cluster.region(&context.server, &name) {
-            Ok(ServedRegion::Stored(found)) => {
-                let evicted = found.clear_block_cache();
+            Ok(ServedRegion::Stored(stored)) => {
+                let evicted = stored.clear_block_cache();
                 blocks += evicted.blocks;
                 bytes += evicted.bytes;
             }

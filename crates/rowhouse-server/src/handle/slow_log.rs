@@ -24,9 +24,9 @@ pub(crate) fn entries(call_context: &CallContext, out: &mut BytesMut) -> Result<
     if !request.log_class_name.contains("SlowLogResponseRequest") {
         return Err(unknown_log(&request));
     }
-    let asked = proto::SlowLogResponseRequest::decode(request.log_message)
+    let log_request = proto::SlowLogResponseRequest::decode(request.log_message)
         .map_err(|error| Error::invalid(format!("malformed request of a log: {error}")))?;
-    let slow_log_payloads = call_context.context.server.slow_log.select(&asked);
+    let slow_log_payloads = call_context.context.server.slow_log.select(&log_request);
     call_context.reply(
         out,
         &proto::LogEntry {

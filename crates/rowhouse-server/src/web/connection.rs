@@ -69,15 +69,8 @@ async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Rou
             ended.err()
         }};
     }
-    let error = match is_http_2 {
-        false => run!(
-            http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HANDSHAKE_WAIT)
-                .max_buf_size(WEB_HEADER_BYTES_MAX)
-                .serve_connection(io, service)
-        ),
-        true => run!(
+    let error = if is_http_2 {
+        run!(
             http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())
                 // Ends connections to machines that are gone.
@@ -85,7 +78,15 @@ async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Rou
                 .max_header_list_size(WEB_HEADER_BYTES_MAX as u32)
                 .max_concurrent_streams(WEB_STREAMS_MAX)
                 .serve_connection(io, service)
-        ),
+        )
+    } else {
+        run!(
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HANDSHAKE_WAIT)
+                .max_buf_size(WEB_HEADER_BYTES_MAX)
+                .serve_connection(io, service)
+        )
     };
     if let Some(error) = error {
         lost(peer, &error);

@@ -143,16 +143,17 @@ impl Map {
         let store = &web.context.cluster.store;
         let table = store.table(&TableName::parse(name)?)?;
         let measure = Measure::parse(reader.param("of"))?;
-        let asked = Span::parse(reader, store.now_millis())?;
+        let span = Span::parse(reader, store.now_millis())?;
         let key = |name| unescape(reader.param(name)).map(Bytes::from);
         let range = RowRange::new(key("start")?, key("stop")?);
-        let report = table.heat(asked.from.unwrap_or(i64::MIN), asked.to);
-        let (from, to) = asked.measured(&report);
+        let report = table.heat(span.from.unwrap_or(i64::MIN), span.to);
+        let (from, to) = span.measured(&report);
         let measure = measure.unwrap_or_else(|| Measure::of_most(&report));
         let map = HeatMap::new(&report, |bucket| measure.of(bucket), &range, from, to);
         let verdicts = verdict::of(reader, &table, &report);
         let columns = verdict::of_columns(reader, &report);
-        let (hot_rows, sampled) = (report.hot_rows, report.is_sampled);
+        let hot_rows = report.hot_rows;
+        let sampled = report.is_sampled;
         Ok(Self { table, measure, from, to, range, map, hot_rows, sampled, verdicts, columns })
     }
 

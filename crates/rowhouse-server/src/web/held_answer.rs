@@ -19,7 +19,8 @@ impl Connection {
     /// there for longer than [`WEB_WRITE_WAIT`]. In HTTP/2 a client stops an answer by a window of
     /// 0, without a write that waits.
     pub(super) fn hold_answer(&self, calls: &Arc<CallMemory>) -> HeldAnswer {
-        let (ended, calls) = (Arc::clone(&self.ended), Arc::clone(calls));
+        let ended = Arc::clone(&self.ended);
+        let calls = Arc::clone(calls);
         let watch = tokio::spawn(async move {
             loop {
                 tokio::time::sleep(WEB_WRITE_WAIT).await;

@@ -79,7 +79,8 @@ fn all_beans(cluster: &Cluster) -> Vec<Bean> {
 }
 
 fn master(cluster: &Cluster) -> Bean {
-    let (live, dead) = (cluster.region_servers(), cluster.members.dead());
+    let live = cluster.region_servers();
+    let dead = cluster.members.dead();
     let drained = cluster.members.decommissioned();
     let regions: usize = live.iter().map(|server| cluster.regions_of(server).len()).sum();
     let requests: u64 = cluster.members.all().iter().map(|server| server.requests.ever()).sum();
@@ -183,7 +184,8 @@ fn regions(cluster: &Cluster, tables: &[Arc<Table>]) -> Bean {
     let host = &cluster.meta_server().name.host;
     let mut bean = bean("RegionServer", "Regions", "regionserver", host);
     for region in tables.iter().flat_map(|table| table.regions()).take(WEB_LISTED_MAX) {
-        let (size, requests) = (region.size(), region.requests());
+        let size = region.size();
+        let requests = region.requests();
         let age = region.last_major_compaction().map_or(0, |at| cluster.store.now_millis() - at);
         let prefix = prefix(&region.info().table, Some(&region.name().encoded));
         let values: [(&str, Value); 8] = [

@@ -179,7 +179,8 @@ fn in_chinese(english: &str) -> Option<String> {
 fn sentences(english: &str) -> Option<String> {
     let mut ends = english.match_indices("; ");
     let parts = ends.find_map(|(at, _)| {
-        let (first, rest) = (sentence(&english[..at])?, sentences(&english[at + 2..])?);
+        let first = sentence(&english[..at])?;
+        let rest = sentences(&english[at + 2..])?;
         Some(format!("{first}；{rest}"))
     });
     // A semicolon may be in a user's text.

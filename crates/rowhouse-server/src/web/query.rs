@@ -28,7 +28,8 @@ const DECODED_BYTES_MAX: usize = 4 << 10;
 /// Shows the box and, if the address has a table, the query's plan and rows. Without a query these
 /// are the table's first rows.
 pub(super) fn run(web: &Web, reader: &Reader) -> Result<Page> {
-    let (table, query) = (reader.param("table"), reader.param("q"));
+    let table = reader.param("table");
+    let query = reader.param("q");
     let answer = match table {
         "" => Ok(html! {}),
         table => answer(web, reader, table, query),
@@ -46,7 +47,7 @@ pub(super) fn run(web: &Web, reader: &Reader) -> Result<Page> {
     Ok(page)
 }
 
-fn form(web: &Web, reader: &Reader, asked: &str, query: &str) -> Markup {
+fn form(web: &Web, reader: &Reader, selected_table: &str, query: &str) -> Markup {
     let tables = web.context.cluster.store.tables();
     html! {
         form action="/query" method="get" {
@@ -56,7 +57,7 @@ fn form(web: &Web, reader: &Reader, asked: &str, query: &str) -> Markup {
                 select name="table" required {
                     @for table in tables.iter().take(WEB_LISTED_MAX) {
                         @let name = table.name().to_string();
-                        option value=(name) selected[name == asked] { (name) }
+                        option value=(name) selected[name == selected_table] { (name) }
                     }
                 }
             }
@@ -73,19 +74,20 @@ fn form(web: &Web, reader: &Reader, asked: &str, query: &str) -> Markup {
 
 fn answer(web: &Web, reader: &Reader, name: &str, query: &str) -> Result<Markup> {
     let store = &web.context.cluster.store;
-    let (name, until) = (TableName::parse(name)?, Instant::now() + WEB_QUERY_WAIT);
+    let name = TableName::parse(name)?;
+    let until = Instant::now() + WEB_QUERY_WAIT;
     let table = store.table(&name)?;
-    let (plan, found) = match Request::of(query.trim())? {
-        Request::AllRows => (None, Found::in_regions(&table, None, until)?),
+    let (plan, first_rows) = match Request::of(query.trim())? {
+        Request::AllRows => (None, FirstRows::in_regions(&table, None, until)?),
         Request::Matches(query, predicate) => {
             let plan = search_plan(&table, &predicate)?;
-            (Some(plan), Found::in_regions(&table, Some((web, query)), until)?)
+            (Some(plan), FirstRows::in_regions(&table, Some((web, query)), until)?)
         }
         Request::Query(query) => {
             let query = StoreQuery::new(store, &name, query)?;
             // One more than is shown: it says that there are more.
             let query = query.limit(WEB_QUERY_ROWS_MAX as u64 + 1).until(until);
-            (Some(plan(&query)?), Found::of_query(query, until)?)
+            (Some(plan(&query)?), FirstRows::of_query(query, until)?)
         }
     };
     Ok(html! {
@@ -94,7 +96,7 @@ fn answer(web: &Web, reader: &Reader, name: &str, query: &str) -> Result<Markup>
             pre lang="en" { (plan) }
         }
         h2 { (reader.text(words::ROWS)) }
-        (rows(reader, &table, &found))
+        (rows(reader, &table, &first_rows))
     })
 }
 
@@ -111,9 +113,10 @@ impl<'q> Request<'q> {
             return Ok(Self::AllRows);
         }
         let predicate = Predicate::parse(query)?;
-        Ok(match predicate.has_matches() {
-            true => Self::Matches(query, predicate),
-            false => Self::Query(query),
+        Ok(if predicate.has_matches() {
+            Self::Matches(query, predicate)
+        } else {
+            Self::Query(query)
         })
     }
 }
@@ -132,7 +135,8 @@ fn search_plan(table: &Table, predicate: &Predicate) -> Result<String> {
 
 /// Returns the plan for a query as the shell's `explain` prints it.
 fn plan(query: &StoreQuery<'_>) -> Result<String> {
-    let (access, plan) = (query.access()?, query.plan());
+    let access = query.access()?;
+    let plan = query.plan();
     let by_key = match (access.paths().len(), access.index_plan()) {
         (1, _) => String::new(),
         (_, Some(_)) => format!("{}\nby the key instead:\n", access.to_string().trim_end()),
@@ -150,17 +154,17 @@ enum Stop {
 }
 
 /// A query's first rows.
-struct Found {
+struct FirstRows {
     /// Each row, and whether cells in it are left out.
     rows: Vec<(Row, bool)>,
     stop: Stop,
 }
 
-impl Found {
+impl FirstRows {
     /// Reads region after region, the rows that match a query or all, until there are enough rows
     /// or the time is over.
     fn in_regions(table: &Table, query: Option<(&Web, &str)>, until: Instant) -> Result<Self> {
-        let mut found = Self { rows: Vec::new(), stop: Stop::End };
+        let mut first_rows = Self { rows: Vec::new(), stop: Stop::End };
         let scan = cells_scan();
         for region in table.regions() {
             let mut scanner = match query {
@@ -172,21 +176,21 @@ impl Found {
                     scan_region(&cluster.store, Some(&cluster.search), region, &request)?
                 }
             };
-            if !found.read_region(&mut scanner, until)? {
+            if !first_rows.read_region(&mut scanner, until)? {
                 break;
             }
         }
-        Ok(found)
+        Ok(first_rows)
     }
 
     /// Reads a query's rows in the query's order, until there are enough rows or the time is over.
     fn of_query(query: StoreQuery<'_>, until: Instant) -> Result<Self> {
-        let mut found = Self { rows: Vec::new(), stop: Stop::End };
-        match found.read_keys(query, until) {
-            Err(error) if error.kind() == ErrorKind::Timeout => found.stop = Stop::Time,
+        let mut first_rows = Self { rows: Vec::new(), stop: Stop::End };
+        match first_rows.read_keys(query, until) {
+            Err(error) if error.kind() == ErrorKind::Timeout => first_rows.stop = Stop::Time,
             read => read?,
         }
-        Ok(found)
+        Ok(first_rows)
     }
 
     fn read_keys(&mut self, query: StoreQuery<'_>, until: Instant) -> Result<()> {
@@ -232,9 +236,11 @@ impl Found {
 /// the row's cells have expired.
 fn row_of(keys: &StoreKeys, key: &Bytes, until: Instant) -> Result<Option<(Row, bool)>> {
     let limits = ScanLimits { bytes: ROW_BYTES_MAX, until: Some(until) };
-    let (mut cells, mut is_cut) = (Vec::new(), false);
+    let mut cells = Vec::new();
+    let mut is_cut = false;
     for PlanPart { columns, filter } in keys.parts() {
-        let (range, filter) = (RowRange::row(key), filter.map(Box::new));
+        let range = RowRange::row(key);
+        let filter = filter.map(Box::new);
         let scan = Scan { range, columns, filter, ..cells_scan() };
         let mut scanner = keys.table().region_of(key).scan_at(&scan, keys.point())?;
         match scanner.next_part(&limits)? {
@@ -258,16 +264,16 @@ fn cells_scan() -> Scan {
     Scan { family_limit: Some(WEB_FAMILY_CELLS_MAX + 1), ..Scan::all() }
 }
 
-fn rows(reader: &Reader, table: &Table, found: &Found) -> Markup {
+fn rows(reader: &Reader, table: &Table, first_rows: &FirstRows) -> Markup {
     let keys = Keys::of(table.descriptor());
     let cells = Cells::of(table.descriptor());
     html! {
         p {
             a href=(tables::link(reader, table.name())) { (table.name()) } (reader.text(words::COLON))
-            (count(found.rows.len())) " "
-            (reader.text(if found.rows.len() == 1 { words::ROW_FOUND } else { words::ROWS_FOUND }))
+            (count(first_rows.rows.len())) " "
+            (reader.text(if first_rows.rows.len() == 1 { words::COUNTED_ROW } else { words::COUNTED_ROWS }))
             (reader.text(words::COMMA))
-            (reader.text(match found.stop {
+            (reader.text(match first_rows.stop {
                 Stop::End => words::ALL_ROWS,
                 Stop::Rows => words::MORE_ROWS,
                 Stop::Time => words::OUT_OF_TIME,
@@ -275,7 +281,7 @@ fn rows(reader: &Reader, table: &Table, found: &Found) -> Markup {
         }
         div.wide { table {
             thead { tr { th { (reader.text(words::ROW)) } th { (reader.text(words::CELLS)) } } }
-            tbody { @for (row, is_cut) in &found.rows { tr {
+            tbody { @for (row, is_cut) in &first_rows.rows { tr {
                 td { (keys.show(row.key())) }
                 td { (cells.show(row, *is_cut)) }
             } } }
@@ -292,14 +298,17 @@ impl Cells {
     }
 
     fn show(&self, row: &Row, is_cut: bool) -> Markup {
-        let (mut family, mut of_family, mut is_cut) = (None, 0, is_cut);
+        let mut family = None;
+        let mut of_family = 0;
+        let mut is_cut = is_cut;
         let mut texts = Vec::new();
         for cell in row.cells() {
             of_family = if family == Some(cell.family()) { of_family + 1 } else { 1 };
             family = Some(cell.family());
-            match of_family > WEB_FAMILY_CELLS_MAX {
-                true => is_cut = true,
-                false => texts.push(self.text(cell.family(), cell.qualifier(), cell.value())),
+            if of_family > WEB_FAMILY_CELLS_MAX {
+                is_cut = true;
+            } else {
+                texts.push(self.text(cell.family(), cell.qualifier(), cell.value()));
             }
         }
         html! {
@@ -315,9 +324,10 @@ impl Cells {
             return shortened(&escape_controls(&cell.to_string()));
         }
         let begin = &value[..value.len().min(WEB_SHOWN_CHARS_MAX)];
-        let more = match value.len() > begin.len() {
-            true => format!("… ({})", bytes(value.len() as u64)),
-            false => String::new(),
+        let more = if value.len() > begin.len() {
+            format!("… ({})", bytes(value.len() as u64))
+        } else {
+            String::new()
         };
         let column = shortened(&format!("{}:{}", escape(family), escape(qualifier)));
         format!("{column}={}{more}", escape(begin))
@@ -344,8 +354,8 @@ mod tests {
             table.mutate(&put.into()).unwrap();
         };
         let read = |until| {
-            let found = Found::in_regions(&table, None, until).unwrap();
-            (found.rows.len(), found.stop)
+            let first_rows = FirstRows::in_regions(&table, None, until).unwrap();
+            (first_rows.rows.len(), first_rows.stop)
         };
         let later = Instant::now() + std::time::Duration::from_secs(3_600);
         (0..WEB_QUERY_ROWS_MAX).for_each(put);

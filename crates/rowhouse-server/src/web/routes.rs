@@ -102,7 +102,8 @@ mod tests {
         };
         let running = Arc::clone(&web.queries).acquire_many_owned(WEB_QUERIES_MAX as u32);
         let reading = Arc::clone(&web.heats).acquire_many_owned(WEB_HEATS_MAX as u32);
-        let (running, reading) = (running.await.unwrap(), reading.await.unwrap());
+        let running = running.await.unwrap();
+        let reading = reading.await.unwrap();
         assert_eq!(query().await.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(heat("t").await.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(heat("t.json").await.status(), StatusCode::SERVICE_UNAVAILABLE);

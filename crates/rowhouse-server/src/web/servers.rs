@@ -18,8 +18,10 @@ use crate::region_server::RegionServer;
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let text = |text| reader.text(text);
     let cluster = &web.context.cluster;
-    let (members, loads) = (&cluster.members, Load::of_servers(web));
-    let (targets, dead) = (members.targets(), members.dead());
+    let members = &cluster.members;
+    let loads = Load::of_servers(web);
+    let targets = members.targets();
+    let dead = members.dead();
     let colon = text(words::COLON);
     let is_capped = cluster.meta_server().cap.is_some();
     let body = html! {
@@ -112,7 +114,8 @@ impl Load {
         let tables = cluster.store.tables();
         let enabled = tables.iter().filter(|table| table.state() == TableState::Enabled);
         for region in enabled.flat_map(|table| table.regions()) {
-            let (assignment, size) = (region.assignment(), region.size());
+            let assignment = region.assignment();
+            let size = region.size();
             if assignment.in_service {
                 let load = loads.entry(assignment.server).or_default();
                 load.regions += 1;

@@ -213,8 +213,5 @@ fn time(reader: &Reader, time: Duration) -> String {
 
 /// Shows the time between two runs of work that zero switches off.
 fn period(reader: &Reader, period: Duration) -> String {
-    match period.is_zero() {
-        true => reader.text(words::NEVER).to_owned(),
-        false => time(reader, period),
-    }
+    if period.is_zero() { reader.text(words::NEVER).to_owned() } else { time(reader, period) }
 }

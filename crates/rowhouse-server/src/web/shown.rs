@@ -104,7 +104,8 @@ pub(super) fn shortened(text: &str) -> String {
         return text.to_owned();
     }
     let place = |nth: usize| text.char_indices().nth(nth).map_or(text.len(), |(at, _)| at);
-    let (head, tail) = (WEB_SHOWN_CHARS_MAX * 3 / 5, WEB_SHOWN_CHARS_MAX * 2 / 5);
+    let head = WEB_SHOWN_CHARS_MAX * 3 / 5;
+    let tail = WEB_SHOWN_CHARS_MAX * 2 / 5;
     format!("{}…{}", &text[..place(head)], &text[place(count - tail)..])
 }
 

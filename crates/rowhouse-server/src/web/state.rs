@@ -47,7 +47,8 @@ impl Database {
 impl Web {
     pub(crate) fn new(context: Context) -> Self {
         let permits = |count| Arc::new(Semaphore::new(count));
-        let (queries, heats) = (permits(WEB_QUERIES_MAX), permits(WEB_HEATS_MAX));
+        let queries = permits(WEB_QUERIES_MAX);
+        let heats = permits(WEB_HEATS_MAX);
         let database = Arc::new(Database::at(&context.cluster.options.data));
         let connections = permits(WEB_CONNECTIONS_MAX);
         Self { context, database, connections, queries, heats, solr: Arc::new(Solr::new()) }

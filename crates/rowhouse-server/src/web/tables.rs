@@ -22,7 +22,8 @@ use crate::metrics::Totals;
 /// Lists the tables.
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let store = &web.context.cluster.store;
-    let (tables, requests) = (store.tables(), store.requests().tables);
+    let tables = store.tables();
+    let requests = store.requests().tables;
     let requests_of = |table: &Table| requests.get(table.name()).copied().unwrap_or_default();
     let text = |text| reader.text(text);
     let body = html! {
@@ -255,7 +256,8 @@ fn regions(web: &Web, reader: &Reader, table: &Table) -> Markup {
                 th { (reader.text(words::MAJOR_COMPACTION)) } th { (reader.text(words::REGION)) }
             } }
             tbody { @for region in table.regions().iter().take(WEB_LISTED_MAX) {
-                @let (size, requests) = (region.size(), region.requests());
+                @let size = region.size();
+                @let requests = region.requests();
                 @let assignment = region.assignment();
                 tr {
                     td { (keys.start(reader, &region.info().range.start)) }

@@ -16,7 +16,8 @@ use crate::limits::WEB_LISTED_MAX;
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let text = |text| reader.text(text);
     let store = &web.context.cluster.store;
-    let (running, now) = (store.tasks(), store.now_millis());
+    let running = store.tasks();
+    let now = store.now_millis();
     let body = html! {
         @if running.is_empty() { p.dim { (text(words::NO_TASKS)) } }
         @else { div.wide { table {
@@ -92,10 +93,7 @@ pub(super) fn index_state(reader: &Reader, table: &Table, entries: &Table) -> Ma
 /// is known.
 fn percent_before(table: &Table, row: &rowhouse_model::Bytes) -> Option<u64> {
     let cells = |range| Some(table.estimate(&[range], &Columns::all()).ok()?.cells);
-    let before = match row.is_empty() {
-        true => 0,
-        false => cells(RowRange::new("", row.clone()))?,
-    };
+    let before = if row.is_empty() { 0 } else { cells(RowRange::new("", row.clone()))? };
     let all = cells(RowRange::all())?.max(1);
     Some((before.saturating_mul(100) / all).min(100))
 }

@@ -113,8 +113,8 @@ texts! {
     PLAN: "Plan", "执行计划";
     ROW: "Row", "行";
     ROWS: "Rows", "行";
-    ROW_FOUND: "row", "行";
-    ROWS_FOUND: "rows", "行";
+    COUNTED_ROW: "row", "行";
+    COUNTED_ROWS: "rows", "行";
     CELLS: "Cells", "单元格";
     ALL_ROWS: "and no more", "已全部显示";
     MORE_ROWS: "and there are more", "还有更多";

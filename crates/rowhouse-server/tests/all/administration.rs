@@ -89,7 +89,7 @@ fn a_truncated_region_is_empty_and_its_neighbour_is_not() {
 }
 
 #[test]
-fn the_time_of_a_major_compaction_is_told_once_every_region_has_had_one() {
+fn major_compaction_time_is_reported_once_all_regions_have_one() {
     let server = TestServer::start();
     let regions = server.create_table("t", &["cf"], &[b"m"]);
     let mut client = server.client();
@@ -246,7 +246,7 @@ fn a_change_of_the_store_file_tracker_ends_a_declared_migration() {
 }
 
 #[test]
-fn an_empty_expression_lists_no_table_and_a_quoted_one_lists_what_it_quotes() {
+fn empty_expression_lists_no_table_and_quoted_one_is_literal() {
     let server = TestServer::start();
     for table in ["t", "t.u", "txu"] {
         server.create_table(table, &["cf"], &[]);
@@ -361,7 +361,7 @@ fn compactions_are_switched_and_a_wrong_queue_is_named() {
 }
 
 #[test]
-fn a_cleared_block_cache_tells_what_went_and_which_regions_are_not_here() {
+fn clearing_the_block_cache_reports_evictions_and_unknown_regions() {
     let server = TestServer::start();
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let mut client = server.client();
@@ -394,7 +394,7 @@ fn slow_and_large_calls_are_logged_with_their_region_client_and_user() {
     put(&mut client, &region, "a", &"v".repeat(3_000)).unwrap();
     get(&mut client, &region, "a").unwrap();
     let mut admin = server.connect(Service::Admin);
-    let ask = |admin: &mut Client, log: LogType| {
+    let fetch = |admin: &mut Client, log: LogType| {
         let request = proto::SlowLogResponseRequest {
             table_name: Some("t".into()),
             log_type: Some(log.into()),
@@ -409,10 +409,10 @@ fn slow_and_large_calls_are_logged_with_their_region_client_and_user() {
         assert!(entry.log_class_name.ends_with(".AdminProtos$SlowLogResponses"));
         proto::SlowLogResponses::decode(entry.log_message).unwrap().slow_log_payloads
     };
-    let slow = ask(&mut admin, LogType::SlowLog);
+    let slow = fetch(&mut admin, LogType::SlowLog);
     let methods: Vec<_> = slow.iter().map(|entry| &*entry.method_name).collect();
     assert_eq!(methods, ["Get", "Mutate"]);
-    let large = ask(&mut admin, LogType::LargeLog);
+    let large = fetch(&mut admin, LogType::LargeLog);
     assert_eq!(large, slow[..1]);
     let name = String::from_utf8(region.name().full.to_vec()).unwrap();
     assert_eq!(large[0].region_name(), name);
@@ -421,7 +421,7 @@ fn slow_and_large_calls_are_logged_with_their_region_client_and_user() {
     assert!(large[0].client_address.starts_with("127.0.0.1:"));
     assert!(large[0].response_size > 3_000 && large[0].start_time > 0);
     assert!(admin.call(&proto::ClearSlowLogResponseRequest {}).unwrap().is_cleaned);
-    assert!(ask(&mut admin, LogType::SlowLog).is_empty());
+    assert!(fetch(&mut admin, LogType::SlowLog).is_empty());
     let request = proto::LogRequest { log_class_name: "other".into(), log_message: Bytes::new() };
     let error = admin.raw::<_, proto::LogEntry>("GetLogEntries", &request);
     assert!(error.unwrap_err().message.starts_with("Invalid request params"));
@@ -496,7 +496,7 @@ fn timeline_reads_are_answered_by_the_only_replica() {
 }
 
 #[test]
-fn the_load_of_a_region_tells_its_requests_and_sizes() {
+fn region_load_reports_requests_and_sizes() {
     let server = TestServer::start();
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let mut client = server.client();

@@ -97,7 +97,7 @@ fn files_that_do_not_fit_a_region_are_left_for_the_client_to_divide() {
 }
 
 #[test]
-fn what_is_no_hfile_or_in_no_family_is_refused_and_left() {
+fn invalid_bulk_load_files_are_refused_and_left_in_place() {
     let (out, files) = hfiles(&[], &["a"]);
     let server = TestServer::start();
     let region = server.create_table("t", &["cf"], &[]).remove(0);
@@ -124,7 +124,7 @@ fn what_is_no_hfile_or_in_no_family_is_refused_and_left() {
 }
 
 #[test]
-fn what_was_loaded_is_there_after_a_crash() {
+fn bulk_loads_survive_a_crash() {
     let (_out, files) = hfiles(&[b"f"], &["a", "m"]);
     let server = TestServer::start();
     let regions = server.create_table("t", &["cf"], &[b"f"]);

@@ -69,7 +69,7 @@ fn a_client_that_says_little_about_itself_is_served() {
 }
 
 #[test]
-fn a_client_that_asks_for_security_first_is_told_and_served() {
+fn security_request_is_refused_and_then_the_client_is_served() {
     let server = TestServer::start();
     let region = table(&server, "t");
     let mut client = Client::silent(server.address());

@@ -43,7 +43,7 @@ fn files(client: &mut Client) -> u32 {
 }
 
 #[test]
-fn minor_merges_what_is_due_and_major_merges_all() {
+fn minor_compaction_merges_due_files_and_major_merges_all() {
     let server = TestServer::start();
     let region = server.create_table("t", &["cf", "d"], &[]).remove(0);
     let mut data = Client::connect(server.address(), Service::Client);
@@ -90,17 +90,18 @@ fn mob_files_of_a_table_are_never_compacted() {
     server.create_table("t", &["cf"], &[]);
     let mut admin = Client::connect(server.address(), Service::Admin);
     let mob = mob_region("t");
-    let asked = proto::GetRegionInfoRequest {
+    let request_info = proto::GetRegionInfoRequest {
         region: region_ref(&mob).to_proto(),
         compaction_state: Some(true),
         ..Default::default()
     };
-    let answer = admin.call(&asked).unwrap();
+    let answer = admin.call(&request_info).unwrap();
     assert_eq!(answer.compaction_state, Some(CompactionState::None.into()));
     let refused = admin.call(&request(&mob, true, None)).unwrap_err();
     assert_eq!(refused.class, "org.apache.hadoop.hbase.DoNotRetryIOException");
     // Any other region that is not there is still unknown.
     let other = RegionInfo { id: 1, ..mob };
-    let unknown = proto::GetRegionInfoRequest { region: region_ref(&other).to_proto(), ..asked };
+    let unknown =
+        proto::GetRegionInfoRequest { region: region_ref(&other).to_proto(), ..request_info };
     admin.call(&unknown).unwrap_err();
 }

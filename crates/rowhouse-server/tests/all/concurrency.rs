@@ -33,19 +33,19 @@ fn counters_add_up() {
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let row = |number: usize| format!("counter-{number}");
     // The results that clients got from their increments, per counter.
-    let told = thread::scope(|scope| {
+    let returned = thread::scope(|scope| {
         let clients = (0..CLIENTS).map(|_| {
             scope.spawn(|| {
                 let mut client = server.client();
-                let mut told = vec![Vec::new(); COUNTERS];
+                let mut returned = vec![Vec::new(); COUNTERS];
                 for round in 1..=ROUNDS {
-                    for (number, told) in told.iter_mut().enumerate() {
+                    for (number, returned) in returned.iter_mut().enumerate() {
                         let now =
                             crate::support::increment(&mut client, &region, &row(number), round);
-                        told.push(now.unwrap());
+                        returned.push(now.unwrap());
                     }
                 }
-                told
+                returned
             })
         });
         let clients: Vec<_> = clients.collect();
@@ -57,7 +57,8 @@ fn counters_add_up() {
         let sum = CLIENTS as i64 * ROUNDS * (ROUNDS + 1) / 2;
         assert_eq!(crate::support::counter(&counter), Some(sum));
         // Every increment returned a different value: no two read the same one.
-        let mut seen: Vec<i64> = told.iter().flat_map(|told| told[number].clone()).collect();
+        let mut seen: Vec<i64> =
+            returned.iter().flat_map(|returned| returned[number].clone()).collect();
         seen.sort_unstable();
         assert!(seen.windows(2).all(|pair| pair[0] < pair[1]));
         assert_eq!(seen.last(), Some(&sum));
@@ -73,12 +74,14 @@ fn no_scan_sees_half_a_row() {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let writers = (0..CLIENTS).map(|writer| {
-            let (server, region) = (&server, &region);
+            let server = &server;
+            let region = &region;
             scope.spawn(move || {
                 let mut client = server.client();
                 for round in 0..ROUNDS {
                     for row in 0..ROWS {
-                        let (row, value) = (format!("{row:02}"), format!("{writer}-{round}"));
+                        let row = format!("{row:02}");
+                        let value = format!("{writer}-{round}");
                         crate::support::put_two(&mut client, region, &row, &value).unwrap();
                     }
                 }
@@ -86,7 +89,9 @@ fn no_scan_sees_half_a_row() {
         });
         let writers: Vec<_> = writers.collect();
         let readers = [1, 3, 100].map(|rows| {
-            let (server, region, done) = (&server, &region, &done);
+            let server = &server;
+            let region = &region;
+            let done = &done;
             scope.spawn(move || {
                 let mut client = server.client();
                 while !done.load(Ordering::Relaxed) {
@@ -112,7 +117,7 @@ fn check_whole(row: &Row) {
 }
 
 #[test]
-fn what_was_acknowledged_is_seen_from_then_on() {
+fn acknowledged_writes_are_visible_immediately() {
     const ROWS: usize = 150;
     let server = TestServer::start();
     let regions = server.create_table("t", &["cf"], &[b"1", b"2", b"3"]);
@@ -120,7 +125,8 @@ fn what_was_acknowledged_is_seen_from_then_on() {
         for (writer, region) in regions.iter().enumerate() {
             let server = &server;
             scope.spawn(move || {
-                let (mut client, mut other) = (server.client(), server.client());
+                let mut client = server.client();
+                let mut other = server.client();
                 for number in 0..ROWS {
                     let row = format!("{writer}-{number:03}");
                     crate::support::put(&mut client, region, &row, &row).unwrap();
@@ -188,17 +194,17 @@ fn answers_find_their_calls_on_a_crowded_connection() {
     crate::support::put_many(&mut client, &region, rows);
     // Long scans, which run on worker threads, alternate with short ones; there are more than the
     // server runs at once.
-    let mut asked = BTreeMap::new();
+    let mut pending = BTreeMap::new();
     for start in 0..150 {
         let range = RowRange::new(format!("{start:03}"), "");
         let rows = if start % 2 == 0 { u32::MAX } else { 1 };
         let scan = OpenScan::new(Scan::new(range));
         let call = ScanCall::open(crate::support::region_ref(&region), scan, rows);
-        asked.insert(client.send(&call.to_proto(), &[]), start);
+        pending.insert(client.send(&call.to_proto(), &[]), start);
     }
-    while !asked.is_empty() {
+    while !pending.is_empty() {
         let (call, body) = client.receive_body();
-        let start = asked.remove(&call).expect("a response to an unknown call");
+        let start = pending.remove(&call).expect("a response to an unknown call");
         let answer = ScanResult::from_proto(body.message().unwrap(), &mut body.cells(None));
         let answer = answer.unwrap();
         assert_eq!(crate::support::rows_of(&answer)[0].0, format!("{start:03}"));

@@ -218,13 +218,13 @@ fn multi(
 }
 
 #[test]
-fn gets_that_one_answer_has_no_room_for_are_refused_to_who_asks_again_for_them() {
+fn gets_beyond_the_answer_limit_are_refused_to_clients_that_retry() {
     const GETS: usize = 120;
     let server = TestServer::start();
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let mut client = server.client();
     crate::support::put(&mut client, &region, "r", &"v".repeat(1 << 20)).unwrap();
-    let ask = |release: Option<(u32, u32)>| {
+    let get_all = |release: Option<(u32, u32)>| {
         let version = release.map(|_| "2.6.4".to_owned());
         let head = ConnectionHead {
             client_version: version,
@@ -238,7 +238,7 @@ fn gets_that_one_answer_has_no_room_for_are_refused_to_who_asks_again_for_them()
         let answer = MultiResult::from_proto(answer, &mut cells).unwrap();
         answer.regions.into_iter().flat_map(|region| region.unwrap().answers).collect::<Vec<_>>()
     };
-    let answers = ask(Some((2, 6)));
+    let answers = get_all(Some((2, 6)));
     assert_eq!(answers.len(), GETS);
     // Half a connection's memory belongs to the rows.
     let (rows, refused) = answers.split_at(30);
@@ -250,7 +250,7 @@ fn gets_that_one_answer_has_no_room_for_are_refused_to_who_asks_again_for_them()
         assert_eq!(one.answer.as_ref().unwrap_err().kind(), ErrorKind::ResponseTooLarge);
     }
     // Very old clients, and clients that announce no release, get the complete answer.
-    assert!(ask(None).iter().all(|one| one.answer.is_ok()));
+    assert!(get_all(None).iter().all(|one| one.answer.is_ok()));
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn a_scan_that_waited_for_a_thread_for_more_than_half_of_its_time_reads_somethin
 }
 
 #[test]
-fn calls_that_all_want_one_scanner_end_also_when_the_one_that_has_it_waits_behind_them() {
+fn calls_on_one_scanner_end_even_if_its_holder_queues_after_them() {
     let (server, full) = server_that_holds_writers(Duration::from_millis(1500));
     let other = server.create_table("other", &["cf"], &[]).remove(0);
     let mut client = server.client();
@@ -380,7 +380,7 @@ fn calls_that_all_want_one_scanner_end_also_when_the_one_that_has_it_waits_behin
 }
 
 #[test]
-fn a_multi_of_which_nothing_was_done_is_not_begun_when_its_client_has_given_up() {
+fn unstarted_multi_is_dropped_after_its_client_timeout() {
     let (server, full) = server_that_holds_writers(Duration::from_millis(1500));
     let other = server.create_table("other", &["cf"], &[]).remove(0);
     let mut client = server.client();

@@ -16,7 +16,7 @@ use rowhouse_model::{Filter, Get, Put, RegionInfo, Scan};
 
 use crate::metrics::sample;
 use crate::support::{self, Client, TestServer, head, region_ref};
-use crate::web::{ask, server_with};
+use crate::web::{fetch, server_with};
 
 const CALL_MEMORY: u64 = 16 << 20;
 const CONNECTION_MEMORY: u64 = 4 << 20;
@@ -35,7 +35,7 @@ fn server_of(call_memory_bytes: u64) -> (TestServer, SocketAddr) {
 }
 
 fn metric(web: SocketAddr, name: &str) -> f64 {
-    sample(&ask(web, "/metrics", "localhost").1, name)
+    sample(&fetch(web, "/metrics", "localhost").1, name)
 }
 
 /// A table with 256 rows, each 64 KiB.
@@ -71,9 +71,9 @@ fn greedy_clients(server: &TestServer, region: &RegionInfo) -> Vec<Client> {
 
 /// Waits until `done`.
 fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     while !done() {
-        assert!(begun.elapsed() < PATIENCE, "not in time: {what}");
+        assert!(started.elapsed() < PATIENCE, "not in time: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -121,7 +121,8 @@ fn all_rows_come_where_answers_are_cut_to_the_memory_that_is_left() {
     let mut client = server.client();
     let (answer, mut cells) = client.call_with(&greedy_scan(&region), &[]).unwrap();
     let mut answer = ScanResult::from_proto(answer, &mut cells).unwrap();
-    let (mut bytes, mut answers) = (0, 0_u64);
+    let mut bytes = 0;
+    let mut answers = 0_u64;
     loop {
         answers += 1;
         bytes += answer.rows.iter().map(|row| row.row.byte_len()).sum::<u64>();
@@ -181,7 +182,7 @@ fn no_call_starts_after_its_connection_has_closed() {
         }
     }
     let scans = || {
-        let (_, text) = ask(web, "/metrics", "localhost");
+        let (_, text) = fetch(web, "/metrics", "localhost");
         let name = "rowhouse_call_seconds_count{method=\"Scan\"}";
         if text.contains(name) { sample(&text, name) } else { 0.0 }
     };
@@ -310,7 +311,7 @@ fn health_is_answered_while_all_web_connections_are_taken() {
     // The connection for a page that was answered may still count when the next one is accepted,
     // which then is not among the 64, and ends soon.
     let mut idle = Vec::new();
-    let page = || ask(web, "/settings", "localhost").0;
+    let page = || fetch(web, "/settings", "localhost").0;
     while idle.len() < 64 || page() != "HTTP/1.1 503 Service Unavailable" {
         assert!(idle.len() < 256, "connections are not counted");
         let mut stream = TcpStream::connect(web).unwrap();
@@ -318,12 +319,12 @@ fn health_is_answered_while_all_web_connections_are_taken() {
         idle.push(stream);
     }
     for _ in 0..20 {
-        assert_eq!(ask(web, "/health", "localhost").0, "HTTP/1.1 200 OK");
-        assert_eq!(ask(web, "/metrics", "localhost").0, "HTTP/1.1 200 OK");
+        assert_eq!(fetch(web, "/health", "localhost").0, "HTTP/1.1 200 OK");
+        assert_eq!(fetch(web, "/metrics", "localhost").0, "HTTP/1.1 200 OK");
     }
     drop(idle);
     wait_until("pages are answered again", || {
-        ask(web, "/settings", "localhost").0 == "HTTP/1.1 200 OK"
+        fetch(web, "/settings", "localhost").0 == "HTTP/1.1 200 OK"
     });
 }
 
@@ -393,7 +394,8 @@ fn requests_that_come_at_once_do_not_wait_for_each_other() {
     let clients: Vec<Client> = (0..16).map(|_| server.client()).collect();
     std::thread::scope(|scope| {
         for (nth, mut client) in clients.into_iter().enumerate() {
-            let (region, value) = (&region, &value);
+            let region = &region;
+            let value = &value;
             scope.spawn(move || {
                 for round in 0..4 {
                     let row = format!("r{nth}-{round}");

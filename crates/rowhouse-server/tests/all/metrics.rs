@@ -12,7 +12,7 @@ use rowhouse_format::rpc::Service;
 use rowhouse_model::RegionInfo;
 
 use crate::support::{self, Client};
-use crate::web::{ask, page, server, server_with};
+use crate::web::{fetch, page, server, server_with};
 
 pub(crate) fn sample(text: &str, name: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -34,7 +34,7 @@ fn calls_reads_writes_and_errors_are_counted() {
     };
     client.call(&elsewhere).unwrap_err();
 
-    let (status, text) = ask(web, "/metrics", "localhost:1");
+    let (status, text) = fetch(web, "/metrics", "localhost:1");
     assert_eq!(status, "HTTP/1.1 200 OK");
     assert_eq!(sample(&text, "rowhouse_call_seconds_count{method=\"Mutate\"}"), 3.0);
     assert_eq!(sample(&text, "rowhouse_call_seconds_bucket{method=\"Mutate\",le=\"+Inf\"}"), 3.0);
@@ -48,7 +48,7 @@ fn calls_reads_writes_and_errors_are_counted() {
 
 /// Returns the counter samples, by name and labels; histogram samples are counters, too.
 fn counters(web: SocketAddr) -> BTreeMap<String, f64> {
-    let (_, text) = ask(web, "/metrics", "localhost");
+    let (_, text) = fetch(web, "/metrics", "localhost");
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     let counted: Vec<_> =
         types.filter(|(_, kind)| *kind != "gauge").map(|(name, _)| name.to_owned()).collect();
@@ -176,7 +176,7 @@ fn region_servers_with_a_limit_have_metrics_of_its_queue() {
         client.send(&support::put_message(&region, row, "v"), &[]);
     }
     (0..2).for_each(|_| _ = client.receive().unwrap().outcome.unwrap());
-    let (_, text) = ask(web, "/metrics", "localhost");
+    let (_, text) = fetch(web, "/metrics", "localhost");
     let of_server =
         |name: &str| sample(&text, &format!("rowhouse_server_{name}{{server=\"{address}\"}}"));
     assert_eq!((of_server("up"), of_server("regions")), (1.0, 1.0));
@@ -186,11 +186,11 @@ fn region_servers_with_a_limit_have_metrics_of_its_queue() {
     assert_eq!(of_server("cap_refusals_total"), 0.0);
     assert!(of_server("call_seconds_count") >= 2.0, "{text}");
     let (_server, web) = server();
-    assert!(!ask(web, "/metrics", "localhost").1.contains("rowhouse_server_cap_waits_total{"));
+    assert!(!fetch(web, "/metrics", "localhost").1.contains("rowhouse_server_cap_waits_total{"));
 }
 
 #[test]
 fn health_is_200_while_writes_are_taken() {
     let (_server, web) = server();
-    assert_eq!(ask(web, "/health", "127.0.0.1"), ("HTTP/1.1 200 OK".into(), "ok\n".into()));
+    assert_eq!(fetch(web, "/health", "127.0.0.1"), ("HTTP/1.1 200 OK".into(), "ok\n".into()));
 }

@@ -190,14 +190,14 @@ fn a_server_that_ends_leaves_its_regions_and_their_rows_to_the_others() {
     let row = get(&mut connect(&servers.all[last]), &region, "a").unwrap();
     assert_eq!(row.value("cf", "q").unwrap(), "1");
 
-    let told = servers.refusal(last, RegionServerChange::Kill);
-    assert!(told.contains("the last region server is not stopped"), "{told}");
-    let told = servers.refusal(first, RegionServerChange::Stop);
-    assert!(told.contains(&format!("region server {first} is not running")), "{told}");
-    let told = servers.refusal(last, RegionServerChange::Start);
-    assert!(told.contains(&format!("region server {last} is running")), "{told}");
-    let told = servers.refusal(3, RegionServerChange::Start);
-    assert!(told.contains("there is no region server 3: they are 0 to 2"), "{told}");
+    let message = servers.refusal(last, RegionServerChange::Kill);
+    assert!(message.contains("the last region server is not stopped"), "{message}");
+    let message = servers.refusal(first, RegionServerChange::Stop);
+    assert!(message.contains(&format!("region server {first} is not running")), "{message}");
+    let message = servers.refusal(last, RegionServerChange::Start);
+    assert!(message.contains(&format!("region server {last} is running")), "{message}");
+    let message = servers.refusal(3, RegionServerChange::Start);
+    assert!(message.contains("there is no region server 3: they are 0 to 2"), "{message}");
 
     servers.change(first, RegionServerChange::Start).unwrap();
     let again = servers.live().into_iter().find(|it| it.port == before.port).unwrap();
@@ -218,8 +218,8 @@ fn a_client_may_stop_all_servers_but_the_last() {
     };
     stop(&servers.all[1]).unwrap();
     assert_eq!(servers.dead(), [servers.all[1].clone()]);
-    let told = stop(&servers.all[0]).unwrap_err().message;
-    assert!(told.contains("--allow-shutdown"), "{told}");
+    let message = stop(&servers.all[0]).unwrap_err().message;
+    assert!(message.contains("--allow-shutdown"), "{message}");
     let dead = names::server_to_proto(&servers.all[1]);
     let live = names::server_to_proto(&servers.all[0]);
     let clear = proto::ClearDeadServersRequest { server_name: vec![dead, live.clone()] };
@@ -265,7 +265,7 @@ fn a_scanner_ends_where_its_region_moved_from() {
 }
 
 #[test]
-fn a_decommissioned_server_gets_no_regions_and_gives_its_own_away_if_told_so() {
+fn decommissioned_server_gets_no_regions_and_offloads_on_request() {
     let mut servers = Servers::start(3);
     let decommission = |servers: &mut Servers, number: usize, offload: bool| {
         let server_name = vec![names::server_to_proto(&servers.all[number])];

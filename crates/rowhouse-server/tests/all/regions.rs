@@ -131,7 +131,7 @@ fn regions_that_are_not_there_are_neither_moved_nor_assigned() {
 }
 
 #[test]
-fn the_balancers_switch_is_kept_while_the_server_runs() {
+fn balancer_switch_is_retained_while_the_server_runs() {
     let server = TestServer::start();
     let mut master = server.connect(Service::Master);
     let switch = |on| proto::SetBalancerRunningRequest { on, synchronous: Some(true) };

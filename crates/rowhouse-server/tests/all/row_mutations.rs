@@ -122,7 +122,7 @@ fn a_condition_answers_for_all_under_it() {
 }
 
 #[test]
-fn what_is_wrong_with_one_is_wrong_with_all_and_with_no_other_region() {
+fn error_in_one_mutation_fails_all_in_its_region_only() {
     let mut scene = Scene::new();
     let nowhere = Put::new("r").unwrap().add("nope", "q", "x").unwrap();
     let family = scene.actions(None, vec![put("1"), Action::Mutate(nowhere.into(), None)]);
@@ -149,7 +149,7 @@ fn what_is_wrong_with_one_is_wrong_with_all_and_with_no_other_region() {
 }
 
 #[test]
-fn a_repetition_is_answered_with_what_the_first_gave() {
+fn retry_returns_the_first_answer() {
     let mut scene = Scene::new();
     let nonce = Some(Nonce { group: 3, number: 4 });
     let grow = |scene: &Scene| scene.actions(None, vec![append("x", nonce), append("y", nonce)]);
@@ -199,7 +199,7 @@ fn the_condition_of_an_older_client_stands_beside_its_region() {
 #[test]
 fn a_condition_of_one_change_is_answered_with_whether_it_held() {
     let mut scene = Scene::new();
-    let mut ask = |condition: Option<Condition>, mutation: Mutation| {
+    let mut call = |condition: Option<Condition>, mutation: Mutation| {
         let region = region_ref(&scene.region);
         let call = MutateCall { region, mutation, nonce: None, condition };
         let message = call.to_proto(CellPlacement::Message).unwrap();
@@ -209,14 +209,14 @@ fn a_condition_of_one_change_is_answered_with_whether_it_held() {
     };
     let put = |value| Put::new("r").unwrap().add("cf", "q", value).unwrap();
     let count = || Increment::new("r").unwrap().add("cf", "n", 1).unwrap();
-    assert_eq!(ask(is("1"), put("2").into()), (Some(false), None));
-    assert_eq!(ask(is("1"), count().into()), (Some(false), None));
-    assert_eq!(ask(None, put("1").into()), (Some(true), None));
-    assert_eq!(ask(is("1"), count().into()), (Some(true), Some(1)));
+    assert_eq!(call(is("1"), put("2").into()), (Some(false), None));
+    assert_eq!(call(is("1"), count().into()), (Some(false), None));
+    assert_eq!(call(None, put("1").into()), (Some(true), None));
+    assert_eq!(call(is("1"), count().into()), (Some(true), Some(1)));
     let mut silent = count();
     silent.return_results = false;
-    assert_eq!(ask(is("1"), silent.into()), (Some(true), Some(0)));
-    assert_eq!(ask(None, count().into()), (None, Some(1)));
-    assert_eq!(ask(is("1"), put("2").into()), (Some(true), None));
+    assert_eq!(call(is("1"), silent.into()), (Some(true), Some(0)));
+    assert_eq!(call(None, count().into()), (None, Some(1)));
+    assert_eq!(call(is("1"), put("2").into()), (Some(true), None));
     assert_eq!(scene.server.regions("t").len(), 1);
 }

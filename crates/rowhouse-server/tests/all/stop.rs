@@ -57,12 +57,13 @@ fn put_until_stopped(
 }
 
 #[test]
-fn what_was_acknowledged_while_the_server_stopped_is_there_after_a_restart() {
+fn writes_acknowledged_during_a_stop_survive_a_restart() {
     let server = TestServer::start();
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let (acknowledged, batches) = mpsc::channel();
     let writers = (0..4).map(|writer| {
-        let (client, region) = (server.client(), region.clone());
+        let client = server.client();
+        let region = region.clone();
         let acknowledged = acknowledged.clone();
         thread::spawn(move || put_until_stopped(client, &region, writer, &acknowledged))
     });
@@ -78,8 +79,8 @@ fn what_was_acknowledged_while_the_server_stopped_is_there_after_a_restart() {
     let region = server.regions("t").remove(0);
     let mut client = server.client();
     for row in rows {
-        let found = crate::support::get(&mut client, &region, &row).unwrap();
-        assert_eq!(found.value("cf", "q").unwrap(), row, "acknowledged and lost");
+        let read = crate::support::get(&mut client, &region, &row).unwrap();
+        assert_eq!(read.value("cf", "q").unwrap(), row, "acknowledged and lost");
     }
 }
 
@@ -136,7 +137,8 @@ fn open_connections_are_closed_and_new_ones_refused() {
     let mut connected = server.client();
     let mut used = server.connect(Service::Master);
     used.call(&proto::IsMasterRunningRequest::default()).unwrap();
-    let (address, zookeeper) = (server.address().to_owned(), server.zookeeper());
+    let address = server.address().to_owned();
+    let zookeeper = server.zookeeper();
     let mut looking = Client::silent(&zookeeper.to_string());
     server.stop();
     for client in [&mut silent, &mut connected, &mut used, &mut looking] {
@@ -183,8 +185,8 @@ fn a_port_in_use_is_named_with_its_flag() {
     for (options, flag) in [(listen, "--listen"), (zookeeper, "--zookeeper")] {
         let error = start_error(options);
         assert_eq!(error.kind(), ErrorKind::InUse);
-        let said = error.message();
-        assert!(said.contains(&address) && said.contains(flag), "{said}");
+        let message = error.message();
+        assert!(message.contains(&address) && message.contains(flag), "{message}");
     }
     // The failed start released the directory.
     TestServer::start_in(dir);
@@ -195,17 +197,17 @@ fn a_data_directory_in_use_is_named_with_its_holder() {
     let server = TestServer::start();
     let error = start_error(options(server.data()));
     assert_eq!(error.kind(), ErrorKind::InUse);
-    let said = error.message();
+    let message = error.message();
     for part in [&server.data().display().to_string(), &std::process::id().to_string()] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
-    assert!(said.contains(server.address()), "{said}");
+    assert!(message.contains(server.address()), "{message}");
     // The server holding the directory still works.
     server.create_table("t", &["cf"], &[]);
 }
 
 #[test]
-fn every_interface_wants_an_address_to_tell_clients() {
+fn listening_on_every_interface_requires_an_advertised_address() {
     let dir = tempfile::tempdir().unwrap();
     let mut everywhere = options(dir.path());
     everywhere.listen = "0.0.0.0:0".into();

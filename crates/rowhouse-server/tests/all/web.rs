@@ -29,13 +29,13 @@ pub(crate) fn server_with(set: impl FnOnce(&mut Options)) -> (TestServer, Socket
 }
 
 /// Sends a request and returns the status line and the body.
-pub(crate) fn ask(web: SocketAddr, path: &str, host: &str) -> (String, String) {
-    let (head, body) = ask_with(web, path, &format!("Host: {host}\r\n"));
+pub(crate) fn fetch(web: SocketAddr, path: &str, host: &str) -> (String, String) {
+    let (head, body) = fetch_with(web, path, &format!("Host: {host}\r\n"));
     (head.lines().next().unwrap().to_owned(), body)
 }
 
 /// Sends a request with these headers and returns the head and the body.
-fn ask_with(web: SocketAddr, path: &str, headers: &str) -> (String, String) {
+fn fetch_with(web: SocketAddr, path: &str, headers: &str) -> (String, String) {
     send(web, &format!("GET {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n"))
 }
 
@@ -51,7 +51,7 @@ fn send(web: SocketAddr, request: &str) -> (String, String) {
 
 /// Returns a page, which must be there.
 pub(crate) fn page(web: SocketAddr, path: &str) -> String {
-    let (status, body) = ask(web, path, "localhost");
+    let (status, body) = fetch(web, path, "localhost");
     assert_eq!(status, "HTTP/1.1 200 OK", "{path}: {body}");
     body
 }
@@ -89,7 +89,7 @@ fn health_is_503_once_the_data_directory_was_moved_away() {
     assert_eq!(sample(&page(web, "/metrics"), "rowhouse_takes_writes"), 1.0);
     let away = tempfile::tempdir().unwrap();
     std::fs::rename(&place, away.path()).unwrap();
-    let (status, body) = ask(web, "/health", "127.0.0.1");
+    let (status, body) = fetch(web, "/health", "127.0.0.1");
     assert_eq!(status, "HTTP/1.1 503 Service Unavailable");
     assert!(body.contains(&format!("{} was removed or replaced", place.display())), "{body}");
     assert_eq!(sample(&page(web, "/metrics"), "rowhouse_takes_writes"), 0.0);
@@ -105,17 +105,17 @@ fn running_tasks_are_listed_for_hbases_shell_which_finds_the_port_in_the_status(
     let status = master.call(&proto::GetClusterStatusRequest::default()).unwrap();
     let load = &status.cluster_status.live_servers[0].server_load;
     assert_eq!(load.info_server_port(), u32::from(web.port()));
-    let (status, tasks) = ask(web, "/rs-status?format=json&filter=general", "localhost");
+    let (status, tasks) = fetch(web, "/rs-status?format=json&filter=general", "localhost");
     assert_eq!((&status[..], &tasks[..]), ("HTTP/1.1 200 OK", "[]"));
 }
 
 #[test]
 fn requests_for_another_host_are_refused_and_other_paths_are_not_there() {
     let (_server, web) = server();
-    let (status, body) = ask(web, "/metrics", "evil.example");
+    let (status, body) = fetch(web, "/metrics", "evil.example");
     assert_eq!(status, "HTTP/1.1 403 Forbidden");
     assert!(body.contains("evil.example"), "{body}");
-    assert_eq!(ask(web, "/nothing", "localhost").0, "HTTP/1.1 404 Not Found");
+    assert_eq!(fetch(web, "/nothing", "localhost").0, "HTTP/1.1 404 Not Found");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_request_with_two_hosts_or_none_is_malformed() {
     let (_server, web) = server();
     for headers in ["Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nHost: a\r\n", ""]
     {
-        let (head, _) = ask_with(web, "/health", headers);
+        let (head, _) = fetch_with(web, "/health", headers);
         assert!(head.starts_with("HTTP/1.1 400 Bad Request"), "{headers:?}: {head}");
     }
 }
@@ -162,7 +162,7 @@ fn every_page_is_there_in_both_languages_with_headers_that_keep_other_origins_ou
     for path in PAGES {
         for (accepted, lang, tables) in [("en", "en", ">Tables<"), ("zh-CN,en", "zh-CN", ">表<")] {
             let headers = format!("Host: localhost\r\nAccept-Language: {accepted}\r\n");
-            let (head, body) = ask_with(web, path, &headers);
+            let (head, body) = fetch_with(web, path, &headers);
             assert!(head.starts_with("HTTP/1.1 200 OK"), "{path}: {head} {body}");
             assert!(body.starts_with("<!DOCTYPE html>"), "{path}: {body}");
             assert!(body.contains(&format!("<html lang=\"{lang}\">")), "{path}: {body}");
@@ -226,7 +226,7 @@ fn mistakes_are_shown_with_a_caret_and_in_the_readers_language() {
     let (server, web) = server();
     create_mail(&server);
     let wrong = "/query?table=mail&q=user+%3D+%27%E5%88%86%27+n+%3D+1";
-    let (status, english) = ask(web, &format!("{wrong}&lang=en"), "localhost");
+    let (status, english) = fetch(web, &format!("{wrong}&lang=en"), "localhost");
     assert_eq!(status, "HTTP/1.1 400 Bad Request");
     assert!(
         english.contains("<p>expected `and` or the end of the query: offset=11</p>"),
@@ -234,7 +234,7 @@ fn mistakes_are_shown_with_a_caret_and_in_the_readers_language() {
     );
     let caret = "<pre>  user = '分' n = 1\n          \u{3000}  ^</pre>";
     assert!(english.contains(caret), "{english}");
-    let (_, chinese) = ask(web, &format!("{wrong}&lang=zh"), "localhost");
+    let (_, chinese) = fetch(web, &format!("{wrong}&lang=zh"), "localhost");
     assert!(chinese.contains("<p>此处应为 `and` 或查询的结尾（第 12 个字符）</p>"), "{chinese}");
     assert!(chinese.contains(caret), "{chinese}");
     for (path, title, message) in [
@@ -244,7 +244,7 @@ fn mistakes_are_shown_with_a_caret_and_in_the_readers_language() {
         ("/nothing", "未找到", "此地址没有页面。"),
     ] {
         let separator = if path.contains('?') { '&' } else { '?' };
-        let (_, body) = ask(web, &format!("{path}{separator}lang=zh"), "localhost");
+        let (_, body) = fetch(web, &format!("{path}{separator}lang=zh"), "localhost");
         assert!(body.contains(&format!("<h1>{title}</h1>")), "{path}: {body}");
         assert!(body.contains(message), "{path}: {body}");
     }
@@ -273,8 +273,8 @@ fn a_table_is_shown_with_its_declarations_and_decoded_bounds() {
     ] {
         assert!(mail.contains(expected), "{expected}: {mail}");
     }
-    assert_eq!(ask(web, "/tables/none", "localhost").0, "HTTP/1.1 404 Not Found");
-    assert_eq!(ask(web, "/tables/no%20name", "localhost").0, "HTTP/1.1 400 Bad Request");
+    assert_eq!(fetch(web, "/tables/none", "localhost").0, "HTTP/1.1 404 Not Found");
+    assert_eq!(fetch(web, "/tables/no%20name", "localhost").0, "HTTP/1.1 400 Bad Request");
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn a_query_is_shown_with_its_plan_and_decoded_rows_of_all_regions() {
     assert!(one.contains("ranges: 1") && one.contains("1 row, and no more"), "{one}");
     let first = page(web, "/query?table=mail");
     assert!(first.contains("user='bob', n=3") && !first.contains("<h2>Plan</h2>"), "{first}");
-    let (status, wrong) = ask(web, "/query?table=mail&q=nobody+%3D+1", "localhost");
+    let (status, wrong) = fetch(web, "/query?table=mail&q=nobody+%3D+1", "localhost");
     assert_eq!(status, "HTTP/1.1 400 Bad Request");
     assert!(wrong.contains("role=\"alert\"") && wrong.contains("nobody = 1"), "{wrong}");
 }
@@ -348,7 +348,7 @@ fn hostile_names_are_escaped_wherever_they_are_shown() {
         format!("/{escaped}"),
         format!("/?lang=zh&{escaped}={escaped}"),
     ] {
-        let (_, body) = ask(web, &path, "localhost");
+        let (_, body) = fetch(web, &path, "localhost");
         assert!(body.contains("<h1>"), "{path}: {body}");
         for raw in ["<script>", "<b>", "\"'"] {
             assert!(!body.contains(raw), "{path}: {raw}: {body}");
@@ -358,7 +358,7 @@ fn hostile_names_are_escaped_wherever_they_are_shown() {
 }
 
 #[test]
-fn heat_is_shown_by_decoded_ranges_and_rows_of_what_was_measured() {
+fn heat_shows_measured_ranges_and_rows_decoded() {
     let (server, web) = server();
     let regions = create_mail(&server);
     for _ in 0..3 {
@@ -400,11 +400,11 @@ fn heat_is_shown_by_decoded_ranges_and_rows_of_what_was_measured() {
     }
     assert!(page(web, "/heat.js").contains("use strict"));
     for wrong in ["?of=x", "?from=x", "?start=%5Cq"] {
-        let (status, body) = ask(web, &format!("/heat/mail.json{wrong}"), "localhost");
+        let (status, body) = fetch(web, &format!("/heat/mail.json{wrong}"), "localhost");
         assert_eq!(status, "HTTP/1.1 400 Bad Request", "{wrong}");
         assert!(body.starts_with("{\"error\":"), "{body}");
     }
-    assert_eq!(ask(web, "/heat/none", "localhost").0, "HTTP/1.1 404 Not Found");
+    assert_eq!(fetch(web, "/heat/none", "localhost").0, "HTTP/1.1 404 Not Found");
 }
 
 #[test]
@@ -449,24 +449,36 @@ fn slow_calls_are_listed_with_table_and_decoded_rows_also_those_of_open_scanners
 }
 
 #[test]
-fn what_a_page_of_another_origin_fetches_is_refused_and_its_links_are_not() {
+fn cross_origin_fetches_are_refused_and_links_are_served() {
     let (_server, web) = server();
-    let ask = |path: &str, site: &str, mode: &str, dest: &str| {
+    let status_line = |path: &str, site: &str, mode: &str, dest: &str| {
         let headers = format!(
             "Host: localhost\r\nSec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\nSec-Fetch-Dest: {dest}\r\n"
         );
-        ask_with(web, path, &headers).0.lines().next().unwrap().to_owned()
+        fetch_with(web, path, &headers).0.lines().next().unwrap().to_owned()
     };
     for path in ["/", "/query", "/metrics", "/jmx", "/health", "/style.css"] {
-        assert_eq!(ask(path, "cross-site", "cors", "empty"), "HTTP/1.1 403 Forbidden", "{path}");
-        assert_eq!(ask(path, "same-site", "no-cors", "script"), "HTTP/1.1 403 Forbidden", "{path}");
         assert_eq!(
-            ask(path, "cross-site", "navigate", "iframe"),
+            status_line(path, "cross-site", "cors", "empty"),
             "HTTP/1.1 403 Forbidden",
             "{path}"
         );
-        assert_eq!(ask(path, "cross-site", "navigate", "document"), "HTTP/1.1 200 OK", "{path}");
-        assert_eq!(ask(path, "same-origin", "cors", "empty"), "HTTP/1.1 200 OK", "{path}");
+        assert_eq!(
+            status_line(path, "same-site", "no-cors", "script"),
+            "HTTP/1.1 403 Forbidden",
+            "{path}"
+        );
+        assert_eq!(
+            status_line(path, "cross-site", "navigate", "iframe"),
+            "HTTP/1.1 403 Forbidden",
+            "{path}"
+        );
+        assert_eq!(
+            status_line(path, "cross-site", "navigate", "document"),
+            "HTTP/1.1 200 OK",
+            "{path}"
+        );
+        assert_eq!(status_line(path, "same-origin", "cors", "empty"), "HTTP/1.1 200 OK", "{path}");
     }
 }
 
@@ -481,7 +493,7 @@ fn only_reads_are_answered_and_long_addresses_are_refused() {
         assert!(head.starts_with("HTTP/1.1 405"), "{method}: {head}");
     }
     let long = format!("/query?q={}", "x".repeat(9_000));
-    assert_eq!(ask(web, &long, "localhost").0, "HTTP/1.1 414 URI Too Long");
+    assert_eq!(fetch(web, &long, "localhost").0, "HTTP/1.1 414 URI Too Long");
 }
 
 #[test]

@@ -163,10 +163,12 @@ fn a_session_from_before_a_restart_goes_on() {
 }
 
 #[test]
-fn nobody_writes_and_the_unknown_is_refused() {
+fn writes_and_unknown_operations_are_refused() {
     let server = TestServer::start();
     let mut session = Session::connect(&server);
-    let (exists, delete, unknown) = (3, 2, 77);
+    let exists = 3;
+    let delete = 2;
+    let unknown = 77;
     assert_eq!(session.operate(exists, &path("/hbase/master")), 0);
     assert_eq!(session.operate(exists, &path("/hbase/nope")), ZkError::NoNode.code());
     assert_eq!(session.operate(exists, &path("no path")), ZkError::BadArguments.code());

@@ -45,7 +45,7 @@ fn calls_that_cannot_be_read_are_answered_under_their_number() {
 }
 
 #[test]
-fn a_call_behind_a_bad_one_is_answered() {
+fn call_after_a_bad_one_is_answered() {
     let mut scene = Scene::new();
     let mut bytes = BytesMut::new();
     bytes.put_slice(&frame(&header("Nope"), b"", b""));
@@ -71,7 +71,9 @@ fn cell_blocks_that_lie_are_refused() {
             put.associated_cell_count = Some(cells);
         })
     };
-    let (one, two, many) = (with_cells(1), with_cells(2), with_cells(i32::MAX));
+    let one = with_cells(1);
+    let two = with_cells(2);
+    let many = with_cells(i32::MAX);
     let call = |message: &Bytes, announced: usize, cells: &[u8]| {
         let length = Some(announced as u32);
         let meta = proto::CellBlockMeta { length };

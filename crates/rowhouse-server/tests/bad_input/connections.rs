@@ -44,7 +44,7 @@ fn preambles_of_other_versions_and_logins_are_refused() {
 }
 
 #[test]
-fn connection_headers_that_ask_for_the_unknown_are_refused() {
+fn connection_headers_with_unknown_features_are_refused() {
     let mut scene = Scene::new();
     scene.check(&opening(&header("NopeService")), &expect!["fatal, do not retry: ipc.FatalConnectionException: UnknownServiceException: NopeService"]);
     scene.check(

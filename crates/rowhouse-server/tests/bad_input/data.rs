@@ -91,7 +91,8 @@ fn regions_that_are_not_there_are_not_served() {
 fn rows_outside_of_the_region_are_refused() {
     let mut scene = Scene::new();
     let other = scene.server.create_table("other", &["cf"], &[]);
-    let (low, high) = (region_ref(&scene.regions[0]), region_ref(&scene.regions[1]));
+    let low = region_ref(&scene.regions[0]);
+    let high = region_ref(&scene.regions[1]);
     scene.check_message(&get(&low, b"m", "cf"), &expect!["call 7, retry: regionserver.WrongRegionException: Requested row out of range for region t,,ID.HASH.: row='m', startKey='', endKey='m'"]);
     scene.check_message(&put(&high, "a", "cf"), &expect!["call 7, retry: regionserver.WrongRegionException: Requested row out of range for region t,m,ID.HASH.: row='a', startKey='m', endKey=''"]);
     // A region in another table accepts any row: the region name determines the table.
@@ -218,7 +219,7 @@ fn scans_of_nothing_are_refused() {
 }
 
 #[test]
-fn what_is_not_done_is_refused_by_name() {
+fn unsupported_features_are_refused_by_name() {
     let mut scene = Scene::new();
     let region = region_ref(&scene.regions[0]);
     let filter = proto::Filter { name: "org.example.NopeFilter".into(), serialized_filter: None };
@@ -281,7 +282,7 @@ fn the_catalog_cannot_be_written() {
 }
 
 #[test]
-fn a_batch_does_what_can_be_done() {
+fn batch_applies_its_valid_actions() {
     let scene = Scene::new();
     let region = region_ref(&scene.regions[0]);
     let unknown = RegionRef::Full("t,,1.0123456789abcdef0123456789abcdef.".into());

@@ -35,7 +35,7 @@ impl Scene {
     pub(crate) fn check(&mut self, bytes: &[u8], expected: &Expect) {
         let mut client = Client::silent(self.server.address());
         client.send_bytes(bytes);
-        self.check_said(client, expected);
+        self.check_client(client, expected);
     }
 
     /// As [`Scene::check`], but the client closes the sending side, after it has the answers.
@@ -47,7 +47,7 @@ impl Scene {
             "closed" => 0,
             expected => expected.lines().count(),
         };
-        let lines = (0..answers).map_while(|_| client.receive()).map(said).collect();
+        let lines = (0..answers).map_while(|_| client.receive()).map(formatted).collect();
         client.finish_sending();
         self.check_rest(client, lines, expected);
     }
@@ -67,13 +67,13 @@ impl Scene {
         self.check(&with_opening(Service::Client, calls), expected);
     }
 
-    fn check_said(&mut self, client: Client, expected: &Expect) {
+    fn check_client(&mut self, client: Client, expected: &Expect) {
         self.check_rest(client, Vec::new(), expected);
     }
 
     fn check_rest(&mut self, mut client: Client, mut lines: Vec<String>, expected: &Expect) {
         while let Some(response) = client.receive() {
-            lines.push(said(response));
+            lines.push(formatted(response));
         }
         if lines.is_empty() {
             lines.push("closed".to_owned());
@@ -85,7 +85,8 @@ impl Scene {
     /// Checks that the correct client reads its own write, on the original connection.
     fn check_bystander(&mut self) {
         self.puts += 1;
-        let (client, region) = (&mut self.bystander, &self.regions[0]);
+        let client = &mut self.bystander;
+        let region = &self.regions[0];
         let value = self.puts.to_string();
         support::put(client, region, "bystander", &value).unwrap();
         let row = support::get(client, region, "bystander").unwrap();
@@ -94,7 +95,7 @@ impl Scene {
 }
 
 /// Formats a response without run-specific parts and without HBase's package.
-fn said(response: Response) -> String {
+fn formatted(response: Response) -> String {
     let call = match response.call_id {
         FATAL_CALL_ID => "fatal".to_owned(),
         id => format!("call {id}"),

@@ -19,7 +19,8 @@ use replay::Exchange;
 #[test]
 fn recorded_clients_get_the_answers_that_apache_gave() {
     let mut seen = vec![false; DIFFERENCES.len()];
-    let (mut calls, mut wrong) = (0, 0);
+    let mut calls = 0;
+    let mut wrong = 0;
     for folder in recorded::folders() {
         let scenario = Scenario::read(&folder);
         for exchange in replay::replay(&scenario) {
@@ -43,7 +44,8 @@ fn print(exchange: &Exchange) {
     println!("{}, call {}: {}", exchange.scenario, exchange.call, exchange.method);
     let apache: Vec<&str> = exchange.apache.lines().collect();
     let ours: Vec<&str> = exchange.ours.lines().collect();
-    let (mut at, mut our_at) = (0, 0);
+    let mut at = 0;
+    let mut our_at = 0;
     for (line, our_line) in common(&apache, &ours).into_iter().chain([(apache.len(), ours.len())]) {
         apache[at..line].iter().for_each(|line| println!("  apache | {line}"));
         ours[our_at..our_line].iter().for_each(|line| println!("  ours   | {line}"));
@@ -59,13 +61,13 @@ fn common(a: &[&str], b: &[&str]) -> Vec<(usize, usize)> {
     let mut len = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {
-            len[i][j] = match a[i] == b[j] {
-                true => len[i + 1][j + 1] + 1,
-                false => len[i + 1][j].max(len[i][j + 1]),
-            };
+            len[i][j] =
+                if a[i] == b[j] { len[i + 1][j + 1] + 1 } else { len[i + 1][j].max(len[i][j + 1]) };
         }
     }
-    let (mut i, mut j, mut pairs) = (0, 0, Vec::new());
+    let mut i = 0;
+    let mut j = 0;
+    let mut pairs = Vec::new();
     while i < a.len() && j < b.len() {
         if a[i] == b[j] {
             pairs.push((i, j));

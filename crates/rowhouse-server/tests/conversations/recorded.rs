@@ -60,7 +60,9 @@ impl Scenario {
         let mut files: Vec<_> =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
-        let (mut connections, mut calls, mut zookeeper) = (Vec::new(), Vec::new(), Vec::new());
+        let mut connections = Vec::new();
+        let mut calls = Vec::new();
+        let mut zookeeper = Vec::new();
         for file in files {
             let [sent, received] = directions(&file);
             if file.to_string_lossy().contains("zookeeper") {

@@ -79,13 +79,15 @@ fn cells(block: CellReader) -> String {
 
 fn cell(cell: KeyValue<'_>) -> String {
     let key = cell.key();
-    let (family, qualifier) = (escape(key.family), escape(key.qualifier));
+    let family = escape(key.family);
+    let qualifier = escape(key.qualifier);
     let value = match &*qualifier {
         "regioninfo" => format!("{:?}", region::from_pbuf(&cell.value_bytes()).unwrap()),
         "serverstartcode" => u64::from_be_bytes(cell.value().try_into().unwrap()).to_string(),
         _ => escape(cell.value()),
     };
-    let (row, kind) = (escape(key.row), cell.kind());
+    let row = escape(key.row);
+    let kind = cell.kind();
     format!("  {row} {family}:{qualifier} {} {kind:?} = {value}\n", key.timestamp)
 }
 

@@ -72,7 +72,9 @@ fn show(method: &str, path: &str, answer: &Bytes) -> String {
         return format!("timeout: {timeout}\nlen: {}\n", answer.len());
     }
     let head = |mut bytes: Bytes| {
-        let (xid, _zxid, error) = (bytes.get_i32(), bytes.get_i64(), bytes.get_i32());
+        let xid = bytes.get_i32();
+        let _zxid = bytes.get_i64();
+        let error = bytes.get_i32();
         format!("xid: {xid}\nerror: {error}\n")
     };
     let text = head(answer.clone());

@@ -105,10 +105,10 @@ fn the_regions_of_a_table_stand_together_in_order() {
     (backwards.start_row, backwards.stop_row) = ("t ,,".into(), "t,,".into());
     backwards.include_stop = true;
     for rows in [2, 3, 100] {
-        let found = scan(&mut client, open.clone(), rows);
-        assert_eq!(found.iter().map(read).collect::<Vec<_>>(), regions);
-        let found = scan(&mut client, backwards.clone(), rows);
-        assert_eq!(found.iter().rev().map(read).collect::<Vec<_>>(), regions);
+        let listed = scan(&mut client, open.clone(), rows);
+        assert_eq!(listed.iter().map(read).collect::<Vec<_>>(), regions);
+        let listed = scan(&mut client, backwards.clone(), rows);
+        assert_eq!(listed.iter().rev().map(read).collect::<Vec<_>>(), regions);
     }
 }
 

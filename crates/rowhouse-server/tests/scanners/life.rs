@@ -22,7 +22,7 @@ impl Rows {
 }
 
 #[test]
-fn a_scanner_gives_its_rows_in_order_and_is_closed_behind_the_last() {
+fn scanner_returns_rows_in_order_and_closes_after_the_last() {
     let mut rows = Rows::new(10);
     let first = rows.open(4);
     assert_eq!(keys(&first), expected(0..4));
@@ -61,7 +61,7 @@ fn a_scanner_that_was_closed_at_its_end_returns_no_rows_and_says_nothing_of_more
 }
 
 #[test]
-fn the_end_of_the_region_is_told_with_its_last_row() {
+fn end_of_region_is_reported_with_the_last_row() {
     let mut rows = Rows::new(4);
     let first = rows.open(2);
     assert_eq!(first.more_results_in_region, Some(true));
@@ -138,7 +138,8 @@ fn a_scan_may_be_opened_and_closed_in_one_call() {
 #[test]
 fn two_scanners_side_by_side_do_not_disturb_each_other() {
     let mut rows = Rows::new(10);
-    let (one, other) = (rows.open(1).scanner.unwrap(), rows.open(3).scanner.unwrap());
+    let one = rows.open(1).scanner.unwrap();
+    let other = rows.open(3).scanner.unwrap();
     assert_ne!(one, other);
     assert_eq!(keys(&rows.next(one, 0, 1)), expected(1..2));
     assert_eq!(keys(&rows.next(other, 0, 3)), expected(3..6));
@@ -156,10 +157,11 @@ fn a_scanner_outlives_its_connection() {
 }
 
 #[test]
-fn a_scanner_does_not_see_what_was_written_after_it_was_opened() {
+fn scanner_does_not_see_later_writes() {
     let mut rows = Rows::new(4);
     let scanner = rows.open(1).scanner.unwrap();
-    let (client, region) = (&mut rows.client, &rows.region);
+    let client = &mut rows.client;
+    let region = &rows.region;
     support::put(client, region, "r001", "changed").unwrap();
     support::put(client, region, "r001x", "new").unwrap();
     support::put(client, region, "r999", "new").unwrap();

@@ -77,7 +77,7 @@ fn the_answer_to_an_open_stays_below_its_size_as_a_java_client_counts() {
 }
 
 #[test]
-fn a_client_without_heartbeats_has_rows_with_the_open_whatever_their_size() {
+fn client_without_heartbeats_gets_large_rows_with_the_open() {
     let mut rows = Rows::of_values(3, "x");
     let mut open = ScanCall::open(region_ref(&rows.region), of_bytes(1), 100);
     open.client_handles_heartbeats = false;
@@ -119,7 +119,7 @@ fn a_scan_of_no_rows_only_opens_a_scanner() {
 }
 
 #[test]
-fn bounds_are_in_or_out_as_asked() {
+fn bounds_are_inclusive_or_exclusive_as_requested() {
     let mut rows = Rows::new(10);
     let range = RowRange::new("r002", "r005");
     for (include_start, include_stop, range_of_rows) in
@@ -165,12 +165,12 @@ fn a_long_scan_is_whole() {
 }
 
 #[test]
-fn a_client_that_asks_is_told_how_many_rows_were_looked_at() {
+fn scan_metrics_are_returned_on_request() {
     let mut rows = Rows::new(10);
     let mut odd = Scan::all();
     odd.filter = Some(Box::new(Filter::parse("RowFilter(=, 'regexstring:[13579]$')").unwrap()));
     let open = ScanCall::open(region_ref(&rows.region), OpenScan::new(odd), 3);
-    let told = |answer: &ScanResult| {
+    let counts = |answer: &ScanResult| {
         let named = |name| answer.metrics.iter().find(|(has, _)| has == name).map(|(_, n)| *n);
         (named("ROWS_SCANNED"), named("ROWS_FILTERED"))
     };
@@ -178,10 +178,10 @@ fn a_client_that_asks_is_told_how_many_rows_were_looked_at() {
     assert!(quiet.metrics.is_empty());
     let track = |call| ScanCall { track_metrics: true, ..call };
     let first = support::scan(&mut rows.client, &track(open)).unwrap();
-    assert_eq!(told(&first), (Some(6), Some(3)));
+    assert_eq!(counts(&first), (Some(6), Some(3)));
     let next = track(ScanCall::next(first.scanner.unwrap(), 0, 3));
     let second = support::scan(&mut rows.client, &next).unwrap();
-    assert_eq!(told(&second), (Some(4), Some(2)));
+    assert_eq!(counts(&second), (Some(4), Some(2)));
     let times = ["RPC_SCAN_QUEUE_WAIT_TIME", "RPC_SCAN_PROCESSING_TIME"];
     assert!(times.iter().all(|name| second.metrics.iter().any(|(has, _)| has == name)));
 }

@@ -72,7 +72,8 @@ fn a_row_that_was_left_and_has_no_more_to_show_takes_no_other_with_it() {
     }
     for rows in [1, 2, 100] {
         let mut answer = support::open(&mut client, &region, stock(Scan::all()), rows).unwrap();
-        let (scanner, mut seen) = (answer.scanner.unwrap(), Vec::new());
+        let scanner = answer.scanner.unwrap();
+        let mut seen = Vec::new();
         for number in 0.. {
             assert!(answer.rows.len() <= rows as usize);
             check_parts(&answer);
@@ -83,8 +84,8 @@ fn a_row_that_was_left_and_has_no_more_to_show_takes_no_other_with_it() {
             }
             answer = support::next(&mut client, scanner, number, rows).unwrap();
         }
-        let wanted = ["a", "b", "c"].map(|row| (row.as_bytes().to_vec(), 1_000));
-        assert_eq!(seen, wanted, "rows={rows}");
+        let expected = ["a", "b", "c"].map(|row| (row.as_bytes().to_vec(), 1_000));
+        assert_eq!(seen, expected, "rows={rows}");
     }
 }
 
@@ -124,13 +125,13 @@ fn nothing_is_lost_or_doubled_however_a_scan_pauses() {
     for (reversed, call) in calls {
         for timeout in [None, Some(20)] {
             client.timeout_ms = timeout;
-            let mut wanted: Vec<(String, usize)> =
+            let mut expected: Vec<(String, usize)> =
                 (0..ROWS).map(|row| (format!("r{row:02}"), width(row) + 1)).collect();
             if reversed {
-                wanted.reverse();
+                expected.reverse();
             }
-            wanted.truncate(call.limit.map_or(ROWS, |limit| limit as usize));
-            assert_eq!(read_all(&mut client, &call), wanted, "{call:?}");
+            expected.truncate(call.limit.map_or(ROWS, |limit| limit as usize));
+            assert_eq!(read_all(&mut client, &call), expected, "{call:?}");
         }
     }
 }
@@ -197,7 +198,8 @@ fn results_of_a_batch_scan_have_no_more_cells_than_the_batch_after_pauses() {
     put_wide_row(&mut client, &region, "wide", 60_000);
     let scan = stock(Scan { batch: Some(10), ..Scan::all() });
     let mut answer = support::open(&mut client, &region, scan, 100_000).unwrap();
-    let (scanner, mut cells) = (answer.scanner.unwrap(), 0);
+    let scanner = answer.scanner.unwrap();
+    let mut cells = 0;
     for sequence in 0.. {
         for one in &answer.rows {
             assert!(one.row.len() <= 10, "{} cells", one.row.len());

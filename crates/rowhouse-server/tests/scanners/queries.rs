@@ -72,7 +72,7 @@ fn index(server: &TestServer) {
     }
 }
 
-pub(crate) fn asked(query: &str, scan: Scan) -> OpenScan {
+pub(crate) fn query_scan(query: &str, scan: Scan) -> OpenScan {
     OpenScan { query: Some(query.to_owned()), ..OpenScan::new(scan) }
 }
 
@@ -85,32 +85,33 @@ pub(crate) fn read(
 ) -> Vec<String> {
     let mut answer = support::open(client, region, scan, rows).unwrap();
     let scanner = answer.scanner.unwrap();
-    let mut found = keys(&answer);
+    let mut all_keys = keys(&answer);
     let mut calls = 0;
     while answer.more_results && answer.more_results_in_region == Some(true) {
         answer = support::next(client, scanner, calls, rows).unwrap();
-        found.extend(keys(&answer));
+        all_keys.extend(keys(&answer));
         calls += 1;
     }
-    found
+    all_keys
 }
 
 #[test]
 fn matching_rows_come_in_the_order_of_the_scan_in_answers_of_any_size() {
     let (server, regions) = mail(&[]);
-    let (mut client, region) = (server.client(), &regions[0]);
+    let mut client = server.client();
+    let region = &regions[0];
     let reversed = Scan { reversed: true, ..Scan::new(RowRange::new("u100", "u500")) };
     for _ in ["by the key", "by an index"] {
         for rows in [1, 3, 1000] {
-            let all = read(&mut client, region, asked("sender = 'eve'", Scan::all()), rows);
+            let all = read(&mut client, region, query_scan("sender = 'eve'", Scan::all()), rows);
             assert_eq!(all, of_eve(0, ROWS));
             let mut backwards =
-                read(&mut client, region, asked("sender = 'eve'", reversed.clone()), rows);
+                read(&mut client, region, query_scan("sender = 'eve'", reversed.clone()), rows);
             backwards.reverse();
             assert_eq!(backwards, of_eve(100, 500));
         }
         // The condition's column need not be returned.
-        let texts = asked("sender = 'eve' and user < 'u060'", Scan::all().column("d", "text"));
+        let texts = query_scan("sender = 'eve' and user < 'u060'", Scan::all().column("d", "text"));
         let answer = support::open(&mut client, region, texts, 10).unwrap();
         let texts = of_eve(0, 60).into_iter().map(|row| (row, vec!["hello".to_owned()]));
         assert_eq!(support::rows_of(&answer), texts.collect::<Vec<_>>());
@@ -122,7 +123,7 @@ fn matching_rows_come_in_the_order_of_the_scan_in_answers_of_any_size() {
 fn an_index_spares_looking_at_other_rows() {
     let (server, regions) = mail(&[]);
     let looked_at = |server: &TestServer| {
-        let open = asked("sender = 'eve'", Scan::all());
+        let open = query_scan("sender = 'eve'", Scan::all());
         let call = convert::scan::ScanCall::open(region_ref(&regions[0]), open, 100);
         let call = convert::scan::ScanCall { track_metrics: true, ..call };
         support::scan(&mut server.client(), &call).unwrap().metrics[0].clone()
@@ -136,7 +137,7 @@ fn an_index_spares_looking_at_other_rows() {
 fn a_limit_counts_matching_rows() {
     let (server, regions) = mail(&[]);
     index(&server);
-    let open = asked("sender = 'eve'", Scan::all());
+    let open = query_scan("sender = 'eve'", Scan::all());
     let call = convert::scan::ScanCall::open(region_ref(&regions[0]), open, 100);
     let call = convert::scan::ScanCall { limit: Some(2), ..call };
     let answer = support::scan(&mut server.client(), &call).unwrap();
@@ -149,7 +150,7 @@ fn a_query_goes_on_beside_and_after_a_split() {
     let (server, regions) = mail(&[b"u3"]);
     index(&server);
     let mut client = server.client();
-    let open = || asked("sender = 'eve'", Scan::all());
+    let open = || query_scan("sender = 'eve'", Scan::all());
     let first = support::open(&mut client, &regions[0], open(), 2).unwrap();
     let split = proto::SplitTableRegionRequest {
         region_info: region::to_proto(&regions[0]),
@@ -166,8 +167,8 @@ fn a_query_goes_on_beside_and_after_a_split() {
         assert!(Instant::now() < until, "the region is not split");
     }
     let regions = server.regions("mail");
-    let found = regions.iter().flat_map(|region| read(&mut client, region, open(), 2));
-    assert_eq!(found.collect::<Vec<_>>(), of_eve(0, ROWS));
+    let all = regions.iter().flat_map(|region| read(&mut client, region, open(), 2));
+    assert_eq!(all.collect::<Vec<_>>(), of_eve(0, ROWS));
 }
 
 #[test]
@@ -176,7 +177,8 @@ fn a_query_that_is_wrong_is_refused_when_the_scanner_opens() {
     let bare = server.create_table("bare", &["d"], &[]).remove(0);
     let mut client = server.client();
     let mut refused = |region: &RegionInfo, query: &str| {
-        let error = support::open(&mut client, region, asked(query, Scan::all()), 0).unwrap_err();
+        let error =
+            support::open(&mut client, region, query_scan(query, Scan::all()), 0).unwrap_err();
         assert_eq!(error.class, "org.apache.hadoop.hbase.DoNotRetryIOException");
         assert!(error.do_not_retry);
         error.message

@@ -8,7 +8,7 @@ use rowhouse_format::rpc::Service;
 use rowhouse_model::{Put, RegionInfo, RowRange, Scan, TimeRange, Timestamp};
 
 use crate::keys;
-use crate::queries::{alter, asked, read, schema};
+use crate::queries::{alter, query_scan, read, schema};
 use crate::support::{self, Client, TestServer, region_ref};
 
 const ROWS: usize = 1_200;
@@ -69,8 +69,8 @@ fn every(step: usize, range: std::ops::Range<usize>) -> Vec<String> {
 }
 
 /// Reads all rows that match a query from one region.
-fn found(client: &mut Client, region: &RegionInfo, query: &str) -> Vec<String> {
-    read(client, region, asked(query, Scan::all()), 1_000)
+fn matching_rows(client: &mut Client, region: &RegionInfo, query: &str) -> Vec<String> {
+    read(client, region, query_scan(query, Scan::all()), 1_000)
 }
 
 #[test]
@@ -79,20 +79,20 @@ fn matching_rows_come_in_the_order_of_the_scan_in_answers_of_any_size() {
     let mut client = server.client();
     for (region, range) in regions.iter().zip([0..300, 300..ROWS]) {
         for rows in [7, 1_000] {
-            let scan = |query| asked(query, Scan::all());
+            let scan = |query| query_scan(query, Scan::all());
             let all = read(&mut client, region, scan("body matches 'common'"), rows);
             assert_eq!(all, every(1, range.clone()));
             let keys = read(&mut client, region, scan("body matches 'key'"), rows);
             assert_eq!(keys, every(10, range.clone()));
             let reversed = Scan { reversed: true, ..Scan::all() };
             let mut backwards =
-                read(&mut client, region, asked("body matches 'common'", reversed), rows);
+                read(&mut client, region, query_scan("body matches 'common'", reversed), rows);
             backwards.reverse();
             assert_eq!(backwards, every(1, range.clone()));
         }
     }
     // The index knows the sizes, the row knows the sender, and the key the user.
-    let mut narrowed = |query| found(&mut client, &regions[0], query);
+    let mut narrowed = |query| matching_rows(&mut client, &regions[0], query);
     assert_eq!(narrowed("body matches 'key' and size < 100"), every(10, 0..100));
     assert_eq!(narrowed("body matches 'key' and sender = 'eve'"), every(20, 0..300));
     assert_eq!(narrowed("body matches 'key' and user < 'u0100'"), every(10, 0..100));
@@ -100,23 +100,28 @@ fn matching_rows_come_in_the_order_of_the_scan_in_answers_of_any_size() {
     // The scan's own range and columns apply; condition columns need not be returned.
     let scan = Scan::new(RowRange::new("u0015", "u0045")).column("d", "z");
     let answer =
-        support::open(&mut client, &regions[0], asked("body matches 'key'", scan), 10).unwrap();
+        support::open(&mut client, &regions[0], query_scan("body matches 'key'", scan), 10)
+            .unwrap();
     assert_eq!(keys(&answer), every(10, 20..45));
     assert!(answer.rows.iter().all(|row| row.row.len() == 1));
 }
 
 #[test]
-fn what_was_just_written_is_found_as_it_is() {
+fn recent_writes_are_searchable_immediately() {
     let (server, regions) = mail(&[]);
-    let (mut client, region) = (server.client(), &regions[0]);
+    let mut client = server.client();
+    let region = &regions[0];
     for word in ["heron", "egret", "stork"] {
         support::mutate(&mut client, region, put(1, word)).unwrap();
-        assert_eq!(found(&mut client, region, &format!("body matches '{word}'")), [row(1)]);
-        assert_eq!(found(&mut client, region, "body matches 'heron OR egret OR stork'"), [row(1)]);
-        assert_eq!(found(&mut client, region, "body matches 'common'").len(), ROWS - 1);
+        assert_eq!(matching_rows(&mut client, region, &format!("body matches '{word}'")), [row(1)]);
+        assert_eq!(
+            matching_rows(&mut client, region, "body matches 'heron OR egret OR stork'"),
+            [row(1)]
+        );
+        assert_eq!(matching_rows(&mut client, region, "body matches 'common'").len(), ROWS - 1);
     }
     // An open scanner reads on at its read point.
-    let query = asked("body matches 'common'", Scan::all());
+    let query = query_scan("body matches 'common'", Scan::all());
     let first = support::open(&mut client, region, query, 2).unwrap();
     support::mutate(&mut client, region, put(1_000, "heron")).unwrap();
     let rest = support::next(&mut client, first.scanner.unwrap(), 0, 10_000).unwrap();
@@ -128,7 +133,7 @@ fn what_was_just_written_is_found_as_it_is() {
 #[test]
 fn only_rows_with_the_words_are_looked_at_and_a_limit_counts_them() {
     let (server, regions) = mail(&[]);
-    let open = asked("body matches 'key' and sender = 'eve'", Scan::all());
+    let open = query_scan("body matches 'key' and sender = 'eve'", Scan::all());
     let call = ScanCall::open(region_ref(&regions[0]), open, 1_000);
     let call = ScanCall { track_metrics: true, ..call };
     let answer = support::scan(&mut server.client(), &call).unwrap();
@@ -142,7 +147,7 @@ fn only_rows_with_the_words_are_looked_at_and_a_limit_counts_them() {
 fn a_search_goes_on_beside_and_after_a_split() {
     let (server, regions) = mail(&[]);
     let mut client = server.client();
-    let open = || asked("body matches 'common'", Scan::all());
+    let open = || query_scan("body matches 'common'", Scan::all());
     let first = support::open(&mut client, &regions[0], open(), 2).unwrap();
     let split = proto::SplitTableRegionRequest {
         region_info: region::to_proto(&regions[0]),
@@ -157,8 +162,8 @@ fn a_search_goes_on_beside_and_after_a_split() {
         assert!(Instant::now() < until, "the region is not split");
     }
     let regions = server.regions("mail");
-    let found = regions.iter().flat_map(|region| read(&mut client, region, open(), 500));
-    assert_eq!(found.collect::<Vec<_>>(), every(1, 0..ROWS));
+    let all = regions.iter().flat_map(|region| read(&mut client, region, open(), 500));
+    assert_eq!(all.collect::<Vec<_>>(), every(1, 0..ROWS));
 }
 
 #[test]
@@ -166,9 +171,10 @@ fn the_index_and_its_queue_survive_a_restart() {
     let (server, regions) = mail(&[]);
     support::mutate(&mut server.client(), &regions[0], put(5, "heron")).unwrap();
     let server = TestServer::start_in(server.stop());
-    let (mut client, region) = (server.client(), &server.regions("mail")[0]);
-    assert_eq!(found(&mut client, region, "body matches 'heron'"), [row(5)]);
-    assert_eq!(found(&mut client, region, "body matches 'key'").len(), ROWS / 10);
+    let mut client = server.client();
+    let region = &server.regions("mail")[0];
+    assert_eq!(matching_rows(&mut client, region, "body matches 'heron'"), [row(5)]);
+    assert_eq!(matching_rows(&mut client, region, "body matches 'key'").len(), ROWS / 10);
 }
 
 #[test]
@@ -180,14 +186,14 @@ fn a_search_that_is_wrong_is_refused_when_the_scanner_opens() {
         assert_eq!(error.class, "org.apache.hadoop.hbase.DoNotRetryIOException");
         error.message
     };
-    let query = |query| asked(query, Scan::all());
+    let query = |query| query_scan(query, Scan::all());
     assert!(refused(query("body matches 'row OR NOT key'")).contains("`NOT` needs a word"));
     let message = refused(query("sender matches 'eve'"));
     assert!(message.contains("full-text index of `sender`"), "{message}");
     assert!(refused(query("bdy matches 'eve'")).contains("did you mean `body`?"));
     let end = Timestamp::from_millis(5).unwrap();
     let times = Scan::all().time_range(TimeRange::new(Timestamp::MIN, end).unwrap());
-    let message = refused(asked("body matches 'key'", times));
+    let message = refused(query_scan("body matches 'key'", times));
     assert!(message.contains("cannot have a time range"), "{message}");
     alter(&server, "rowhouse.indexes", "1 by_sender [sender]").unwrap();
     assert!(refused(query("body matches 'key'")).contains("full-text index of `body`"));

@@ -68,7 +68,8 @@ fn total<N: Number>(
     rows: &mut RegionScanner,
     mut of: impl FnMut(&Row) -> Result<Option<N>>,
 ) -> Result<(Option<N>, i64)> {
-    let (mut sum, mut count) = (None, 0);
+    let mut sum = None;
+    let mut count = 0;
     while let Some(row) = rows.next()? {
         sum = plus(sum, of(&row)?);
         count += 1;

@@ -140,7 +140,8 @@ impl Decimal {
 fn divide_half_even(number: &BigInt, divisor: &BigInt) -> BigInt {
     let zero = BigInt::from(0);
     // Division truncates toward 0, so the remainder has the number's sign.
-    let (quotient, rest) = (number / divisor, number % divisor);
+    let quotient = number / divisor;
+    let rest = number % divisor;
     let away = if *number < zero { -1 } else { 1 };
     let twice: BigInt = &rest * (2 * away);
     let is_odd = &quotient % 2 != zero;
@@ -232,7 +233,8 @@ mod tests {
 
     #[test]
     fn doubles_are_ordered_as_in_java_and_longs_wrap() {
-        let (nan, zero) = (Double(f64::NAN), Double(0.0));
+        let nan = Double(f64::NAN);
+        let zero = Double(0.0);
         assert_eq!(nan.compare(&Double(f64::INFINITY)), Ordering::Greater);
         assert_eq!(nan.compare(&Double(-f64::NAN)), Ordering::Equal);
         assert_eq!(zero.compare(&Double(-0.0)), Ordering::Greater);

@@ -49,9 +49,9 @@ fn rows(
 ) -> Result<proto::NameBytesPair> {
     let views = &context.cluster.searches;
     let is_by_score = matches!(request.place, SearchPlace::Score { .. });
-    let (found, mut view) = match request.place {
+    let (matches, mut view) = match request.place {
         SearchPlace::Score { view: Some(view), .. } => match views.get(view) {
-            Ok(found) => (found, Some(view)),
+            Ok(matches) => (matches, Some(view)),
             Err(error) if error.kind() == ErrorKind::UnknownScanner => {
                 return Ok(ended_view_to_proto());
             }
@@ -59,15 +59,15 @@ fn rows(
         },
         _ => (Arc::new(find(context, table, &request.text)?), None),
     };
-    if found.table().name() != table {
+    if matches.table().name() != table {
         return Err(Error::invalid(format!(
             "the view is one of table {}, not of {table}",
-            found.table().name()
+            matches.table().name()
         )));
     }
     let direction = if request.reversed { Direction::Reverse } else { Direction::Forward };
     let limit = (request.rows as usize).min(SEARCH_ROWS_MAX);
-    let rows = found.rows(&request.place, direction, request.cells.as_ref(), limit);
+    let rows = matches.rows(&request.place, direction, request.cells.as_ref(), limit);
     let mut answer = match rows {
         Err(error) if error.kind() == ErrorKind::UnknownScanner && view.is_some() => {
             return Ok(ended_view_to_proto());
@@ -78,7 +78,7 @@ fn rows(
         if request.ends_view && answer.is_end {
             view.take().into_iter().for_each(|view| views.end(view));
         } else if view.is_some() || !answer.is_end {
-            view = Some(views.pin(view, Arc::clone(&found)));
+            view = Some(views.pin(view, Arc::clone(&matches)));
         }
     }
     answer.view = view;

@@ -39,7 +39,7 @@ impl Choice<'_> {
             let name = table.name();
             let named = self.names.contains(name);
             (named || self.names.is_empty() && (self.include_system || !name.is_system()))
-                && self.state.is_none_or(|wanted| wanted == *state)
+                && self.state.is_none_or(|required| required == *state)
                 && self.namespace.is_none_or(|namespace| namespace == name.namespace())
         });
         if let Some(regex) = regex {

@@ -92,7 +92,8 @@ fn promote(context: &Context, call: PromotionCall) -> Result<()> {
 }
 
 fn change_region_server(context: &Context, call: RegionServerCall) -> Result<()> {
-    let (cluster, number) = (&context.cluster, call.number);
+    let cluster = &context.cluster;
+    let number = call.number;
     match call.change {
         RegionServerChange::Start => cluster.start_region_server(number).map(drop),
         RegionServerChange::Stop => cluster.end_region_server(number, End::Stop),
@@ -142,8 +143,8 @@ fn heat(context: &Context, call: &HeatCall) -> Result<Bytes> {
 /// Returns the name of the index that answers a query.
 fn query_index(context: &Context, call: &QueryIndexCall) -> Result<Bytes> {
     let scan = Scan { columns: call.columns.clone(), ..Scan::all() };
-    let asked = QueryScan { query: &call.query, scan: &scan, limit: call.limit, as_of: 0 };
-    let plan = rowhouse_query::query_index(&context.cluster.store, &call.table, &asked)?;
+    let query_scan = QueryScan { query: &call.query, scan: &scan, limit: call.limit, as_of: 0 };
+    let plan = rowhouse_query::query_index(&context.cluster.store, &call.table, &query_scan)?;
     Ok(query_index::answer_to_bytes(plan.as_ref().map(|plan| plan.index().name())))
 }
 

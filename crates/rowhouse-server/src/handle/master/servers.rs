@@ -11,7 +11,7 @@ pub(crate) fn shutdown(
     context: &Context,
     _: proto::ShutdownRequest,
 ) -> Result<proto::ShutdownResponse> {
-    context.cluster.stop_request.ask("MasterService.Shutdown", "")?;
+    context.cluster.stop_request.request("MasterService.Shutdown", "")?;
     Ok(proto::ShutdownResponse {})
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn stop_master(
     context: &Context,
     _: proto::StopMasterRequest,
 ) -> Result<proto::StopMasterResponse> {
-    context.cluster.stop_request.ask("MasterService.StopMaster", "")?;
+    context.cluster.stop_request.request("MasterService.StopMaster", "")?;
     Ok(proto::StopMasterResponse {})
 }
 

@@ -43,21 +43,21 @@ pub(crate) fn is_done(
     request: proto::IsSnapshotDoneRequest,
 ) -> Result<proto::IsSnapshotDoneResponse> {
     let unknown = |message: String| Error::new(ErrorKind::UnknownSnapshot, message);
-    let Some(asked) = request.snapshot else {
+    let Some(requested) = request.snapshot else {
         return Err(unknown(
             "No snapshot name passed in request, can't figure out which snapshot you want to check."
                 .to_owned(),
         ));
     };
-    match context.cluster.store.snapshot(&asked.name) {
+    match context.cluster.store.snapshot(&requested.name) {
         Ok(_) => Ok(proto::IsSnapshotDoneResponse { done: Some(true), snapshot: None }),
         Err(_) => Err(unknown(format!(
             "Snapshot {{ ss={} table={} type={} ttl={} }} is not currently running or one of the known \
              completed snapshots.",
-            asked.name,
-            asked.table(),
-            asked.r#type().as_str_name(),
-            asked.ttl()
+            requested.name,
+            requested.table(),
+            requested.r#type().as_str_name(),
+            requested.ttl()
         ))),
     }
 }

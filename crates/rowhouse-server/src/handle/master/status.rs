@@ -47,40 +47,40 @@ pub(crate) fn cluster_status(
     use proto::Option as Part;
     let cluster = &context.cluster;
     // No options means all parts.
-    let wants =
+    let is_requested =
         |part: Part| request.options.is_empty() || request.options.contains(&i32::from(part));
     let mut status = proto::ClusterStatus::default();
-    if wants(Part::HbaseVersion) {
+    if is_requested(Part::HbaseVersion) {
         let version = HBASE_VERSION.to_owned();
         status.hbase_version = Some(proto::HBaseVersionFileContent { version });
     }
-    if wants(Part::ClusterId) {
+    if is_requested(Part::ClusterId) {
         status.cluster_id = Some(proto::ClusterId { cluster_id: cluster.id.clone() });
     }
-    if wants(Part::LiveServers) {
+    if is_requested(Part::LiveServers) {
         let servers = cluster.region_servers();
         status.live_servers = servers.iter().map(|server| live_server(context, server)).collect();
     }
-    if wants(Part::DeadServers) {
+    if is_requested(Part::DeadServers) {
         status.dead_servers = cluster.members.dead().iter().map(names::server_to_proto).collect();
     }
-    if wants(Part::Master) {
+    if is_requested(Part::Master) {
         status.master = Some(names::server_to_proto(&cluster.master.name));
     }
-    if wants(Part::MasterCoprocessors) {
+    if is_requested(Part::MasterCoprocessors) {
         // A client that keeps indexes where nobody does leaves them to this server.
         let name = SERVER_KEEPER.to_owned();
         status.master_coprocessors = vec![proto::Coprocessor { name }];
     }
-    if wants(Part::BalancerOn) {
+    if is_requested(Part::BalancerOn) {
         status.balancer_on = Some(cluster.store.master_switch(MasterSwitch::Balancer));
     }
-    if wants(Part::ServersName) {
+    if is_requested(Part::ServersName) {
         let servers = cluster.region_servers();
         status.servers_name =
             servers.iter().map(|server| names::server_to_proto(&server.name)).collect();
     }
-    if wants(Part::TableToRegionsCount) {
+    if is_requested(Part::TableToRegionsCount) {
         status.table_region_states_count = region_counts(context);
     }
     Ok(proto::GetClusterStatusResponse { cluster_status: status })
@@ -137,15 +137,15 @@ fn rounded(bytes: u64, unit: u64) -> u32 {
     u32::try_from((bytes / unit).max(least)).unwrap_or(u32::MAX)
 }
 
-/// Returns the loads of `server`'s regions whose table satisfies `wanted`.
+/// Returns the loads of `server`'s regions whose table satisfies `is_selected`.
 pub(crate) fn region_loads(
     context: &Context,
     server: &RegionServer,
-    wanted: impl Fn(&TableName) -> bool,
+    is_selected: impl Fn(&TableName) -> bool,
 ) -> Vec<proto::RegionLoad> {
     let regions = context.cluster.regions_of(server).into_iter();
     regions
-        .filter(|region| wanted(&region.table))
+        .filter(|region| is_selected(&region.table))
         .map(|region| {
             let name = region.name().full;
             let stored = context.cluster.store.find_region(&name);
@@ -158,7 +158,8 @@ pub(crate) fn region_loads(
 }
 
 fn region_load(region: &Region) -> proto::RegionLoad {
-    let (size, requests) = (region.size(), region.requests());
+    let size = region.size();
+    let requests = region.requests();
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let mebibytes = |bytes| Some(rounded(bytes, MEBIBYTE));
     let kibibytes = |bytes| Some(rounded(bytes, KIBIBYTE));

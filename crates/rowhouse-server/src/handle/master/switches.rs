@@ -74,9 +74,10 @@ pub(crate) fn balance(
     context: &Context,
     request: proto::BalanceRequest,
 ) -> Result<proto::BalanceResponse> {
-    let done = match context.cluster.store.master_switch(MasterSwitch::Balancer) {
-        true => context.cluster.balance(request.dry_run.unwrap_or(false))?,
-        false => Balanced::default(),
+    let done = if context.cluster.store.master_switch(MasterSwitch::Balancer) {
+        context.cluster.balance(request.dry_run.unwrap_or(false))?
+    } else {
+        Balanced::default()
     };
     Ok(proto::BalanceResponse {
         balancer_ran: done.ran,

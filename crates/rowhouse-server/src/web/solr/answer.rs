@@ -37,7 +37,7 @@ pub(super) enum CountsForm {
 /// A page of documents.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Documents {
-    pub(super) found: i64,
+    pub(super) count: i64,
     pub(super) start: i64,
     pub(super) score_max: Option<f32>,
     /// Each document's names and values.

@@ -28,21 +28,21 @@ pub(in crate::web) async fn read(body: Body) -> Read {
 }
 
 async fn read_all(mut body: Body) -> Read {
-    let mut kept = Vec::new();
+    let mut retained = Vec::new();
     let mut len = 0;
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let Ok(frame) = frame else { return Read::Lost };
         let Ok(data) = frame.into_data() else { continue };
         len += data.len();
-        kept.extend_from_slice(&data);
+        retained.extend_from_slice(&data);
         if len > SOLR_FORM_BYTES_MAX {
-            kept.drain(..kept.len().saturating_sub(END_BYTES));
+            retained.drain(..retained.len().saturating_sub(END_BYTES));
         }
         if len > SOLR_BODY_BYTES_MAX {
             break;
         }
     }
-    if len > SOLR_FORM_BYTES_MAX { Read::TooLong(kept) } else { Read::Whole(kept) }
+    if len > SOLR_FORM_BYTES_MAX { Read::TooLong(retained) } else { Read::Whole(retained) }
 }
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn long_body_is_read_and_only_its_end_is_kept() {
+    async fn only_the_end_of_a_long_body_is_retained() {
         let whole = vec![b'a'; SOLR_FORM_BYTES_MAX];
         assert_eq!(read(Body::from(whole.clone())).await, Read::Whole(whole.clone()));
         let mut long = whole;

@@ -28,7 +28,8 @@ pub(super) struct Mark {
 impl Mark {
     pub(super) fn write(&self, fingerprint: u64) -> String {
         let view = self.view.map_or_else(|| "-".to_owned(), |view| view.to_string());
-        let (score, row) = (self.after.score.to_bits(), hex(&self.after.row));
+        let score = self.after.score.to_bits();
+        let row = hex(&self.after.row);
         let mut mark = format!("{fingerprint:016x}.{view}.{score:08x}.{row}");
         for value in &self.after.values {
             mark.push('.');

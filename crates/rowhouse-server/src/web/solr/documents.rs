@@ -30,11 +30,11 @@ impl<'a> Shape<'a> {
         columns: &'a ColumnSchema,
     ) -> Result<Self> {
         let names = |name: &str| fields.names.iter().any(|other| other == name);
-        let is_wanted = |name: &str| fields.is_all || names(&document_name(name));
+        let is_selected = |name: &str| fields.is_all || names(&document_name(name));
         let key_names = key.iter().flat_map(|key| key.fields()).map(|field| field.name());
         let key_names: Vec<_> = key_names.collect();
         // A column with the same name holds what the key holds a part of.
-        let shown = |column: &&Column| is_wanted(column.name());
+        let shown = |column: &&Column| is_selected(column.name());
         let own: Vec<_> = columns.columns().iter().collect();
         let unknown = fields.names.iter().find(|name| {
             let of_key = key_names.iter().any(|it| document_name(it) == **name);
@@ -53,7 +53,7 @@ impl<'a> Shape<'a> {
             key,
             has_row: fields.is_all || names(ROW_NAME),
             has_score: fields.score,
-            of_key: key_names.iter().copied().filter(|name| is_wanted(name)).collect(),
+            of_key: key_names.iter().copied().filter(|name| is_selected(name)).collect(),
             columns: own.into_iter().filter(shown).collect(),
             also_read: Vec::new(),
         })
@@ -86,12 +86,12 @@ impl<'a> Shape<'a> {
     }
 
     /// Returns a row's document.
-    pub(super) fn document(&self, found: &OrderedRow, cells: Option<&Row>) -> Vec<(String, Data)> {
+    pub(super) fn document(&self, hit: &OrderedRow, cells: Option<&Row>) -> Vec<(String, Data)> {
         let mut document = Vec::new();
         if self.has_row {
-            document.push((ROW_NAME.to_owned(), Data::Text(escape(&found.row))));
+            document.push((ROW_NAME.to_owned(), Data::Text(escape(&hit.row))));
         }
-        let values = self.key.and_then(|key| key.decode(&found.row).ok());
+        let values = self.key.and_then(|key| key.decode(&hit.row).ok());
         for name in &self.of_key {
             let value = values.as_ref().and_then(|values| values.get(name));
             let data = value.and_then(Data::of_value);
@@ -106,7 +106,7 @@ impl<'a> Shape<'a> {
             }
         }
         if self.has_score {
-            document.push((SCORE.to_owned(), Data::Float(found.score)));
+            document.push((SCORE.to_owned(), Data::Float(hit.score)));
         }
         document
     }

@@ -15,38 +15,38 @@ use super::request::FieldFacets;
 /// # Errors
 /// `InvalidRequest` for a field without values in the index; read errors.
 pub(super) fn of_field(
-    asked: &FieldFacets,
+    request: &FieldFacets,
     index: &Index,
-    found: &Found,
+    matches: &Found,
     all: impl FnOnce() -> Result<Found>,
 ) -> Result<Data> {
-    let name = declared_name(index, &asked.field);
+    let name = declared_name(index, &request.field);
     // By count, and values with the same count by value.
-    let mut counts = found.facets(name, usize::MAX)?;
-    counts.retain(|count| count.rows >= asked.count_min.max(1));
-    let wanted = asked.limit.map(|limit| limit.saturating_add(asked.skip));
-    let has_enough = !asked.by_value
-        && asked.prefix.is_empty()
-        && wanted.is_some_and(|wanted| counts.len() >= wanted);
-    if asked.count_min == 0 && !has_enough {
+    let mut counts = matches.facets(name, usize::MAX)?;
+    counts.retain(|count| count.rows >= request.count_min.max(1));
+    let required = request.limit.map(|limit| limit.saturating_add(request.skip));
+    let has_enough = !request.by_value
+        && request.prefix.is_empty()
+        && required.is_some_and(|required| counts.len() >= required);
+    if request.count_min == 0 && !has_enough {
         let known: HashSet<Bytes> = counts.iter().map(|count| count.value.clone()).collect();
         let mut others = all()?.facets(name, usize::MAX)?;
         others.retain(|other| !known.contains(&other.value));
         others.sort_by(|one, other| one.value.cmp(&other.value));
         counts.extend(others.into_iter().map(|other| FacetCount { rows: 0, ..other }));
     }
-    if asked.by_value {
+    if request.by_value {
         counts.sort_by(|one, other| one.value.cmp(&other.value));
     }
     let mut named = Vec::new();
-    let limit = asked.limit.unwrap_or(usize::MAX);
-    let mut left = asked.skip;
+    let limit = request.limit.unwrap_or(usize::MAX);
+    let mut left = request.skip;
     for count in counts {
         if named.len() >= limit {
             break;
         }
         let value = shown(index, name, &count.value)?;
-        if !value.starts_with(&asked.prefix) {
+        if !value.starts_with(&request.prefix) {
             continue;
         }
         match left {
@@ -54,7 +54,7 @@ pub(super) fn of_field(
             _ => left -= 1,
         }
     }
-    Ok(Data::Counts(named, asked.form))
+    Ok(Data::Counts(named, request.form))
 }
 
 /// Returns the index field's name, given the name that documents have.

@@ -9,7 +9,7 @@ use super::request::Highlight;
 
 /// What finds the words in the columns' texts.
 pub(super) struct Highlights<'a> {
-    asked: &'a Highlight,
+    highlight: &'a Highlight,
     texts: Vec<(&'a Column, Highlighter)>,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Highlights<'a> {
     /// # Errors
     /// `InvalidRequest` for a name that is no text in a column.
     pub(super) fn new(
-        asked: &'a Highlight,
+        highlight: &'a Highlight,
         documents: &DocumentQuery,
         index: &Index,
         columns: &'a ColumnSchema,
@@ -32,7 +32,7 @@ impl<'a> Highlights<'a> {
         };
         let all: Vec<_> = of_index.iter().filter(is_shown).map(SearchField::name).collect();
         let mut names: Vec<&str> = Vec::new();
-        match (&asked.fields, default_field) {
+        match (&highlight.fields, default_field) {
             (Some(fields), _) => {
                 for name in fields {
                     match &name[..] {
@@ -55,10 +55,10 @@ impl<'a> Highlights<'a> {
             if names[..nth].contains(&name) {
                 continue;
             }
-            let highlighter = documents.highlighter(index, name, asked.own_words_only);
+            let highlighter = documents.highlighter(index, name, highlight.own_words_only);
             texts.extend(highlighter.map(|it| Ok((columns.column(name)?, it))));
         }
-        Ok(Self { asked, texts: texts.into_iter().collect::<Result<_>>()? })
+        Ok(Self { highlight, texts: texts.into_iter().collect::<Result<_>>()? })
     }
 
     /// The columns that have to be read.
@@ -87,7 +87,7 @@ impl<'a> Highlights<'a> {
 
     /// Returns a text part with the words marked; `None` if it has no such word.
     fn part(&self, highlighter: &Highlighter, text: &str) -> Option<String> {
-        let chars = match self.asked.chars {
+        let chars = match self.highlight.chars {
             0 => text.chars().count(),
             chars => chars,
         };
@@ -97,19 +97,19 @@ impl<'a> Highlights<'a> {
         }
         let mut part = String::new();
         let mut at = snippet.bytes.start;
-        for found in &snippet.matches {
-            self.push(&mut part, &text[at..found.start]);
-            part.push_str(&self.asked.before);
-            self.push(&mut part, &text[found.clone()]);
-            part.push_str(&self.asked.after);
-            at = found.end;
+        for hit in &snippet.matches {
+            self.push(&mut part, &text[at..hit.start]);
+            part.push_str(&self.highlight.before);
+            self.push(&mut part, &text[hit.clone()]);
+            part.push_str(&self.highlight.after);
+            at = hit.end;
         }
         self.push(&mut part, &text[at..snippet.bytes.end]);
         Some(part)
     }
 
     fn push(&self, part: &mut String, text: &str) {
-        if !self.asked.is_html {
+        if !self.highlight.is_html {
             part.push_str(text);
             return;
         }

@@ -95,12 +95,11 @@ impl<'a> Writer<'a> {
     }
 
     fn sized(&mut self, tag: u8, size: usize) {
-        match size < SIZE_MAX {
-            true => self.out.push(tag | size as u8),
-            false => {
-                self.out.push(tag | SIZE_MAX as u8);
-                self.variable((size - SIZE_MAX) as u64);
-            }
+        if size < SIZE_MAX {
+            self.out.push(tag | size as u8);
+        } else {
+            self.out.push(tag | SIZE_MAX as u8);
+            self.variable((size - SIZE_MAX) as u64);
         }
     }
 
@@ -129,12 +128,11 @@ impl<'a> Writer<'a> {
 
     fn small(&mut self, tag: u8, number: u64) {
         let low = (number & 0x0f) as u8;
-        match number < 0x0f {
-            true => self.out.push(tag | low),
-            false => {
-                self.out.push(tag | 0x10 | low);
-                self.variable(number >> 4);
-            }
+        if number < 0x0f {
+            self.out.push(tag | low);
+        } else {
+            self.out.push(tag | 0x10 | low);
+            self.variable(number >> 4);
         }
     }
 
@@ -165,7 +163,7 @@ impl<'a> Writer<'a> {
     fn documents(&mut self, page: &'a Documents) {
         self.out.push(DOCUMENTS);
         self.sized(LIST, 4);
-        self.long(page.found);
+        self.long(page.count);
         self.long(page.start);
         match page.score_max {
             Some(score) => self.tagged(FLOAT, &score.to_be_bytes()),

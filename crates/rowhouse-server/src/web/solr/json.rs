@@ -119,7 +119,7 @@ impl Writer {
 
     fn documents(&mut self, page: &Documents) {
         let mut named =
-            vec![("numFound", Data::Long(page.found)), ("start", Data::Long(page.start))];
+            vec![("numFound", Data::Long(page.count)), ("start", Data::Long(page.start))];
         named.extend(page.score_max.map(|score| ("maxScore", Data::Float(score))));
         named.push(("numFoundExact", Data::Bool(true)));
         self.out.push('{');
@@ -158,10 +158,7 @@ fn base64(bytes: &[u8]) -> String {
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for digit in 0..4 {
             let value = (bits >> (18 - 6 * digit)) & 63;
-            text.push(match digit <= chunk.len() {
-                true => DIGITS[value as usize].into(),
-                false => '=',
-            });
+            text.push(if digit <= chunk.len() { DIGITS[value as usize].into() } else { '=' });
         }
     }
     text

@@ -46,16 +46,17 @@ pub(super) async fn answer(
     Extension(connection): Extension<Connection>,
     request: Request,
 ) -> Response {
-    let begun = Instant::now();
+    let started = Instant::now();
     let method = request.method().clone();
     let solr = Arc::clone(&web.solr);
-    let form = match method == Method::POST {
-        true => tokio::time::timeout(SOLR_SEARCH_WAIT, solr.forms.acquire()).await.map(Some),
-        false => Ok(None),
+    let form = if method == Method::POST {
+        tokio::time::timeout(SOLR_SEARCH_WAIT, solr.forms.acquire()).await.map(Some)
+    } else {
+        Ok(None)
     };
     let Ok(_form) = form else {
         return Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many forms are being read")
-            .response(&Params::default(), begun);
+            .response(&Params::default(), started);
     };
     let Received { params, failure } = Received::read(query.as_deref(), request).await;
     let (table, handler) = path.split_once('/').unwrap_or((&path, ""));
@@ -66,9 +67,11 @@ pub(super) async fn answer(
         }
         handler @ ("select" | "admin/ping") => {
             return match failure {
-                Some(failure) => failure.response(&params, begun),
-                None if handler == "select" => select(web, connection, table, params, begun).await,
-                None => ping(&web, table, &params, begun),
+                Some(failure) => failure.response(&params, started),
+                None if handler == "select" => {
+                    select(web, connection, table, params, started).await
+                }
+                None => ping(&web, table, &params, started),
             };
         }
         "update" => (StatusCode::BAD_REQUEST, UPDATES),
@@ -76,7 +79,7 @@ pub(super) async fn answer(
         _ => (StatusCode::NOT_FOUND, "TABLE/select and TABLE/admin/ping are"),
     };
     let message = format!("{method} /solr/{path} is not served: {why}");
-    Failure::new(status, message).response(&params, begun)
+    Failure::new(status, message).response(&params, started)
 }
 
 const UPDATES: &str = "rows are written by HBase's protocol";
@@ -87,41 +90,41 @@ async fn select(
     connection: Connection,
     table: &str,
     params: Params,
-    begun: Instant,
+    started: Instant,
 ) -> Response {
     // Searches take turns; a client that waits too long gets an error.
     let permit = Arc::clone(&web.solr.searches).acquire_owned();
     let Ok(Ok(permit)) = tokio::time::timeout(SOLR_SEARCH_WAIT, permit).await else {
         return Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many searches are running")
-            .response(&params, begun);
+            .response(&params, started);
     };
     let calls = Arc::clone(&web.context.cluster.call_memory);
     let memory = tokio::time::timeout(SOLR_SEARCH_WAIT, calls.large(CALL_BYTES)).await;
     let Ok(memory) = memory else {
         let message = "answers that others have not taken hold the memory of calls";
-        return Failure::new(StatusCode::SERVICE_UNAVAILABLE, message).response(&params, begun);
+        return Failure::new(StatusCode::SERVICE_UNAVAILABLE, message).response(&params, started);
     };
     let table = table.to_owned();
     let answered = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         let mut memory = AnswerMemory { calls, reserved: memory, connection };
-        match search::answer(&web, &table, &params, begun, &mut memory) {
+        match search::answer(&web, &table, &params, started, &mut memory) {
             Ok(answer) => written(StatusCode::OK, &params, &answer, Some(memory)),
-            Err(error) => Failure::of(&error).response(&params, begun),
+            Err(error) => Failure::of(&error).response(&params, started),
         }
     });
     answered.await.unwrap_or_else(|error| failed(&error))
 }
 
 /// Answers clients that ask whether a table is there.
-fn ping(web: &Web, table: &str, params: &Params, begun: Instant) -> Response {
+fn ping(web: &Web, table: &str, params: &Params, started: Instant) -> Response {
     match search::table_of(web, table) {
         Ok(_) => {
-            let header = params.header(0, begun);
+            let header = params.header(0, started);
             let status = ("status".to_owned(), Data::text("OK"));
             written(StatusCode::OK, params, &Data::Named(vec![header, status]), None)
         }
-        Err(error) => Failure::of(&error).response(params, begun),
+        Err(error) => Failure::of(&error).response(params, started),
     }
 }
 
@@ -212,13 +215,13 @@ impl Failure {
         Self::new(status, error.described())
     }
 
-    fn response(self, params: &Params, begun: Instant) -> Response {
+    fn response(self, params: &Params, started: Instant) -> Response {
         let code = i32::from(self.status.as_u16());
         let error = Data::Named(vec![
             ("msg".to_owned(), Data::text(self.message)),
             ("code".to_owned(), Data::Int(code)),
         ]);
-        let answer = Data::Named(vec![params.header(code, begun), ("error".to_owned(), error)]);
+        let answer = Data::Named(vec![params.header(code, started), ("error".to_owned(), error)]);
         written(self.status, params, &answer, None)
     }
 }

@@ -189,8 +189,8 @@ impl Params {
     }
 
     /// Returns an answer's beginning, unless the client does not want it.
-    pub(super) fn header(&self, status: i32, begun: Instant) -> (String, Data) {
-        let millis = i32::try_from(begun.elapsed().as_millis()).unwrap_or(i32::MAX);
+    pub(super) fn header(&self, status: i32, started: Instant) -> (String, Data) {
+        let millis = i32::try_from(started.elapsed().as_millis()).unwrap_or(i32::MAX);
         let mut header =
             vec![("status".to_owned(), Data::Int(status)), ("QTime".to_owned(), Data::Int(millis))];
         if self.get("echoParams") != Some("none") {

@@ -191,12 +191,13 @@ impl Highlight {
         let names: Vec<_> = names.filter(|it| !it.is_empty()).map(str::to_owned).collect();
         let tag = |one: &str, other: &str, default: &str| {
             let mark = params.get(one).or(params.get(other)).unwrap_or(default);
-            match mark.len() <= SOLR_MARK_BYTES_MAX {
-                true => Ok(mark.to_owned()),
-                false => Err(Error::invalid(format!(
+            if mark.len() <= SOLR_MARK_BYTES_MAX {
+                Ok(mark.to_owned())
+            } else {
+                Err(Error::invalid(format!(
                     "the mark of words is too long: {other}, len={}, max={SOLR_MARK_BYTES_MAX}",
                     mark.len()
-                ))),
+                )))
             }
         };
         Ok(Some(Self {
@@ -261,7 +262,10 @@ impl FieldFacets {
 /// Splits a field list at commas and spaces outside brackets and quotes: a function argument is no
 /// field.
 fn field_names(list: &str) -> Vec<&str> {
-    let (mut names, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
+    let mut names = Vec::new();
+    let mut begin = 0;
+    let mut depth = 0_usize;
+    let mut quote = None;
     for (at, c) in list.char_indices().chain([(list.len(), ',')]) {
         let is_end = at == list.len();
         match c {
@@ -346,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_served_is_refused_by_name_and_value() {
+    fn unsupported_parameters_are_refused_by_name_and_value() {
         for (query, message) in [
             (
                 "q=a&group=true",

@@ -17,7 +17,7 @@ use super::facets;
 use super::highlight::Highlights;
 use super::params::Params;
 use super::request::{Request, SCORE};
-use super::shared::KeptSearch;
+use super::shared::RetainedSearch;
 use crate::limits::{SOLR_ANSWER_BYTES_MAX, SOLR_SEARCH_TIME};
 use crate::web::state::Web;
 
@@ -31,7 +31,7 @@ pub(super) fn answer(
     web: &Web,
     table: &str,
     params: &Params,
-    begun: Instant,
+    started: Instant,
     memory: &mut AnswerMemory,
 ) -> Result<Data> {
     let request = Request::read(params)?;
@@ -39,7 +39,7 @@ pub(super) fn answer(
     let search = Search::new(web, &request, &table)?;
     let mut answer = search.run(params, memory)?;
     if request.has_header {
-        answer.insert(0, params.header(0, begun));
+        answer.insert(0, params.header(0, started));
     }
     Ok(Data::Named(answer))
 }
@@ -70,7 +70,8 @@ impl<'a> Search<'a> {
             Error::invalid(format!("table {} has no full-text index", table.name()))
         })?;
         let default_field = default_field(index, request);
-        let (query, filters) = (&request.query, &request.filters);
+        let query = &request.query;
+        let filters = &request.filters;
         let documents =
             DocumentQuery::new(index, key.as_ref(), query, filters, default_field.as_deref())?;
         let plan = indexes.all_documents(key.as_ref(), &columns, index.name())?;
@@ -82,37 +83,37 @@ impl<'a> Search<'a> {
         let order = self.order()?;
         let fingerprint = cursor::fingerprint(&self.table.name().to_string(), params);
         let values = order.iter().filter(|key| matches!(key, OrderKey::Value(..))).count();
-        let asked = self.request.cursor.as_deref().filter(|mark| *mark != cursor::FIRST);
-        let mark = asked.map(|mark| Mark::parse(mark, fingerprint, values)).transpose()?;
+        let requested = self.request.cursor.as_deref().filter(|mark| *mark != cursor::FIRST);
+        let mark = requested.map(|mark| Mark::parse(mark, fingerprint, values)).transpose()?;
         let view = mark.as_ref().and_then(|mark| mark.view);
-        let kept = match view {
-            Some(view) => self.web.solr.kept.get(view)?,
+        let retained = match view {
+            Some(view) => self.web.solr.retained.get(view)?,
             None => {
-                let found = self.find(&self.documents)?;
-                let table = Arc::clone(found.table());
-                Arc::new(KeptSearch { table, found: Mutex::new(found) })
+                let matches = self.find(&self.documents)?;
+                let table = Arc::clone(matches.table());
+                Arc::new(RetainedSearch { table, matches: Mutex::new(matches) })
             }
         };
-        let mut found = kept.found.lock();
-        found.renew(Some(self.deadline));
+        let mut matches = retained.matches.lock();
+        matches.renew(Some(self.deadline));
         let part = match &mark {
             Some(mark) => PagePart { after: Some(&mark.after), ..self.request.part() },
             None => self.request.part(),
         };
-        let page = self.page(&found, &order, part)?;
-        let mut answer = self.documents_of(&found, &page, memory)?;
+        let page = self.page(&matches, &order, part)?;
+        let mut answer = self.documents_of(&matches, &page, memory)?;
         if self.request.has_facets {
-            answer.push(("facet_counts".to_owned(), self.facets(&found)?));
+            answer.push(("facet_counts".to_owned(), self.facets(&matches)?));
         }
-        drop(found);
-        if let Some(asked) = &self.request.cursor {
+        drop(matches);
+        if let Some(requested) = &self.request.cursor {
             let next = match page.rows.last() {
                 // The requested mark says that there are no more.
-                None => asked.clone(),
+                None => requested.clone(),
                 Some(last) => {
-                    let is_kept = self.request.is_by_score();
-                    let pin = || self.web.solr.kept.pin(view, Arc::clone(&kept));
-                    let view = is_kept.then(pin);
+                    let is_retained = self.request.is_by_score();
+                    let pin = || self.web.solr.retained.pin(view, Arc::clone(&retained));
+                    let view = is_retained.then(pin);
                     Mark { view, after: last.clone() }.write(fingerprint)
                 }
             };
@@ -145,34 +146,36 @@ impl<'a> Search<'a> {
         Ok(order)
     }
 
-    fn page(&self, found: &Found, order: &[OrderKey], part: PagePart<'_>) -> Result<OrderedPage> {
+    fn page(&self, matches: &Found, order: &[OrderKey], part: PagePart<'_>) -> Result<OrderedPage> {
         // Scores cost more than the documents.
         let is_counted_only = part.limit == 0 && !self.request.fields.score;
         let order = if is_counted_only { &[] } else { order };
-        found.ordered(order, self.request.fields.score, part)
+        matches.ordered(order, self.request.fields.score, part)
     }
 
     /// Returns a page's documents, and their highlights.
     fn documents_of(
         &self,
-        found: &Found,
+        matches: &Found,
         page: &OrderedPage,
         memory: &mut AnswerMemory,
     ) -> Result<Vec<(String, Data)>> {
         let mut shape = Shape::new(&self.request.fields, self.key.as_ref(), &self.columns)?;
-        let highlights = self.request.highlight.as_ref().map(|asked| {
+        let highlights = self.request.highlight.as_ref().map(|highlight| {
             let default_field = self.default_field.as_deref();
             let index = self.plan.index();
-            Highlights::new(asked, &self.documents, index, &self.columns, default_field)
+            Highlights::new(highlight, &self.documents, index, &self.columns, default_field)
         });
         let highlights = highlights.transpose()?;
         highlights.iter().flat_map(Highlights::columns).for_each(|it| shape.read_also(it));
-        let (mut documents, mut marked, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let mut documents = Vec::new();
+        let mut marked = Vec::new();
+        let mut bytes = 0;
         for row in &page.rows {
             if Instant::now() >= self.deadline {
                 return Err(Error::new(ErrorKind::Timeout, "the search took too long"));
             }
-            let cells = shape.get(&row.row)?.map(|get| found.row(&get)).transpose()?;
+            let cells = shape.get(&row.row)?.map(|get| matches.row(&get)).transpose()?;
             bytes += cells.as_ref().map_or(0, |cells| cells.byte_len()) + row.row.len() as u64;
             documents.push(shape.document(row, cells.as_ref()));
             if let (Some(highlights), Some(cells)) = (&highlights, &cells) {
@@ -189,7 +192,7 @@ impl<'a> Search<'a> {
         let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let score_max = page.score_max.filter(|_| self.request.fields.score);
         let documents = Documents {
-            found: number(page.count),
+            count: number(page.count),
             start: number(self.request.start as u64),
             score_max,
             documents,
@@ -201,15 +204,15 @@ impl<'a> Search<'a> {
         Ok(answer)
     }
 
-    fn facets(&self, found: &Found) -> Result<Data> {
+    fn facets(&self, matches: &Found) -> Result<Data> {
         let mut fields: Vec<(String, Data)> = Vec::new();
-        for asked in &self.request.facets {
-            if fields.iter().any(|(name, _)| *name == asked.field) {
+        for facet in &self.request.facets {
+            if fields.iter().any(|(name, _)| *name == facet.field) {
                 continue;
             }
             let all = || self.find(&DocumentQuery::all());
-            let counts = facets::of_field(asked, self.plan.index(), found, all)?;
-            fields.push((asked.field.clone(), counts));
+            let counts = facets::of_field(facet, self.plan.index(), matches, all)?;
+            fields.push((facet.field.clone(), counts));
         }
         let none = || Data::Named(Vec::new());
         Ok(Data::Named(vec![

@@ -16,25 +16,25 @@ pub(in crate::web) struct Solr {
     /// A permit for each form that may be read and held.
     pub(super) forms: Semaphore,
     /// Searches whose pages by score go on.
-    pub(super) kept: PinnedViews<KeptSearch>,
+    pub(super) retained: PinnedViews<RetainedSearch>,
 }
 
 impl Solr {
     pub(in crate::web) fn new() -> Self {
         let searches = Arc::new(Semaphore::new(SOLR_SEARCHES_MAX));
         let forms = Semaphore::new(SOLR_FORMS_MAX);
-        Self { searches, forms, kept: PinnedViews::new(SOLR_VIEWS_MAX) }
+        Self { searches, forms, retained: PinnedViews::new(SOLR_VIEWS_MAX) }
     }
 }
 
 /// A search that is retained for the next page.
-pub(super) struct KeptSearch {
+pub(super) struct RetainedSearch {
     pub(super) table: Arc<Table>,
     /// The search's pages are read one after the other.
-    pub(super) found: Mutex<Found>,
+    pub(super) matches: Mutex<Found>,
 }
 
-impl Pinned for KeptSearch {
+impl Pinned for RetainedSearch {
     fn is_over(&self) -> bool {
         self.table.is_gone()
     }

@@ -27,7 +27,8 @@ impl Reader<'_> {
     }
 
     fn variable(&mut self) -> u64 {
-        let (mut number, mut shift) = (0, 0);
+        let mut number = 0;
+        let mut shift = 0;
         loop {
             let byte = self.byte();
             number |= u64::from(byte & 0x7f) << shift;
@@ -106,7 +107,8 @@ impl Reader<'_> {
             9 => json!({"millis": i64::from_be_bytes(self.bytes())}),
             11 => self.value(),
             12 => {
-                let (header, documents) = (self.value(), self.value());
+                let header = self.value();
+                let documents = self.value();
                 json!({"header": header, "docs": documents})
             }
             13 => {
@@ -129,7 +131,7 @@ fn read(bytes: &[u8]) -> Value {
 }
 
 #[test]
-fn the_binary_form_has_what_json_has() {
+fn binary_form_equals_json() {
     let mail = mails();
     let long = "分".repeat(100);
     mail.put(
@@ -138,7 +140,7 @@ fn the_binary_form_has_what_json_has() {
         &[("body", &long), ("size", "4000000000"), ("id", "-9000000000000000000")],
     );
     mail.put("zed", 15, &[("body", "fifteen"), ("size", "16"), ("id", "9000000000000000000")]);
-    let ask = |query: &str| {
+    let select = |query: &str| {
         let path = format!("/solr/mail/select?{}", encoded(query));
         let (status, head, body) = mail.send("GET", &path, "", "");
         assert!(head.contains("content-type: application/octet-stream"), "{head}");
@@ -146,8 +148,8 @@ fn the_binary_form_has_what_json_has() {
     };
     let query =
         "q=*:*&sort=id asc&facet=true&facet.field=sender&facet.field=size&hl=true&hl.fl=body";
-    let (status, binary) = ask(&format!("{query}&wt=javabin&version=2"));
-    let json = mail.ask(query);
+    let (status, binary) = select(&format!("{query}&wt=javabin&version=2"));
+    let json = mail.run(query);
     assert_eq!(status, 200);
     assert_eq!(binary["responseHeader"]["status"], 0);
     assert_eq!(binary["responseHeader"]["params"]["wt"], "javabin");
@@ -168,7 +170,7 @@ fn the_binary_form_has_what_json_has() {
         binary["facet_counts"]["facet_fields"]["sender"],
         json!({"eve": 2, "ann": 1, "bob": 1})
     );
-    let (_, scored) = ask("q=body:keys&fl=score&wt=javabin");
+    let (_, scored) = select("q=body:keys&fl=score&wt=javabin");
     let score = &scored["response"]["docs"][0]["score"];
     assert!(score.as_f64() > Some(0.0));
     assert_eq!(scored["response"]["header"][2], *score);

@@ -40,7 +40,8 @@ impl Mail {
             set(options);
         });
         create(&server);
-        let (web, regions) = (server.web(), server.regions("mail"));
+        let web = server.web();
+        let regions = server.regions("mail");
         Self { server, web, regions }
     }
 
@@ -65,7 +66,7 @@ impl Mail {
     }
 
     /// Returns the answer to a query string, which may hold spaces and the like.
-    fn ask(&self, query: &str) -> Value {
+    fn run(&self, query: &str) -> Value {
         let (status, body) = self.get(query);
         assert_eq!(status, 200, "{query}: {body}");
         serde_json::from_str(&body).unwrap()
@@ -87,17 +88,17 @@ impl Mail {
     }
 
     /// Returns the found documents' keys, as `user` and `n`.
-    fn found(&self, query: &str) -> Vec<String> {
-        let answer = self.ask(&format!("{query}&fl=user,n"));
+    fn rows(&self, query: &str) -> Vec<String> {
+        let answer = self.run(&format!("{query}&fl=user,n"));
         let documents = answer["response"]["docs"].as_array().unwrap();
         let shown =
             |document: &Value| format!("{}{}", document["user"].as_str().unwrap(), document["n"]);
         documents.iter().map(shown).collect()
     }
 
-    /// As [`Mail::found`], in key order.
+    /// As [`Mail::rows`], in key order.
     fn set(&self, query: &str) -> String {
-        self.found(&format!("q={query}&sort=id asc&rows=1000")).join(" ")
+        self.rows(&format!("q={query}&sort=id asc&rows=1000")).join(" ")
     }
 
     /// Sends a request and returns the status, the head and the body.

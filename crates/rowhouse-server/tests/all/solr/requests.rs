@@ -7,14 +7,14 @@ use super::{encoded, mails};
 #[test]
 fn answers_begin_with_a_header_that_repeats_the_parameters() {
     let mail = mails();
-    let answer = mail.ask("q=*:*&fq=user:bob&fq=n:1&wt=json&_=5");
+    let answer = mail.run("q=*:*&fq=user:bob&fq=n:1&wt=json&_=5");
     let header = &answer["responseHeader"];
     assert_eq!(header["status"], 0);
     assert!(header["QTime"].is_u64());
     let params = json!({"q": "*:*", "fq": ["user:bob", "n:1"], "wt": "json", "_": "5"});
     assert_eq!(header["params"], params);
-    assert_eq!(mail.ask("q=*:*&echoParams=none")["responseHeader"]["params"], json!(null));
-    assert_eq!(mail.ask("q=*:*&omitHeader=true")["responseHeader"], json!(null));
+    assert_eq!(mail.run("q=*:*&echoParams=none")["responseHeader"]["params"], json!(null));
+    assert_eq!(mail.run("q=*:*&omitHeader=true")["responseHeader"], json!(null));
     assert_eq!(answer["response"]["start"], 0);
     assert!(!mail.get("q=*:*&indent=off").1.trim_end().contains('\n'));
 }
@@ -48,7 +48,7 @@ fn forms_are_read_as_query_strings_are() {
 }
 
 #[test]
-fn refused_forms_are_read_to_their_end_and_answered_as_they_ask_for() {
+fn refused_forms_are_read_completely_and_answered_in_the_requested_format() {
     let mail = mails();
     let kind = "Content-Type: application/x-www-form-urlencoded\r\n";
     let refused = |path: &str, form: &str| {
@@ -100,7 +100,7 @@ fn long_values_are_cut_in_messages() {
 }
 
 #[test]
-fn what_is_not_served_is_refused_with_solrs_error() {
+fn unsupported_requests_get_solrs_error() {
     let mail = mails();
     for (query, status, message) in [
         ("q=body:(a", 400, "q: `(` without a `)` after it: offset=5\n  body:(a\n       ^"),
@@ -162,24 +162,24 @@ fn what_is_not_served_is_refused_with_solrs_error() {
         let text = text.trim_start_matches("q: ");
         assert_eq!((text, code), (message.trim_start_matches("q: "), status), "{query}");
     }
-    let ask = |method: &str, path: &str| {
+    let refusal = |method: &str, path: &str| {
         let (status, _, body) = mail.send(method, path, "", "");
         let answer: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(answer["error"]["code"], status);
         (status, answer["error"]["msg"].as_str().unwrap().to_owned())
     };
     let unknown = (404, "there is no table none".to_owned());
-    assert_eq!(ask("GET", "/solr/none/select?q=a"), unknown);
-    assert_eq!(ask("GET", "/solr/none/admin/ping"), unknown);
-    assert_eq!(ask("POST", "/solr/mail/update/json?commit=true").0, 400);
-    assert!(ask("POST", "/solr/mail/update").1.contains("HBase's protocol"));
-    assert_eq!(ask("GET", "/solr/mail/get?ids=1").0, 404);
-    assert_eq!(ask("GET", "/solr/admin/collections?action=LIST").0, 404);
-    assert_eq!(ask("GET", "/solr/mail/select?q=%zz").0, 400);
+    assert_eq!(refusal("GET", "/solr/none/select?q=a"), unknown);
+    assert_eq!(refusal("GET", "/solr/none/admin/ping"), unknown);
+    assert_eq!(refusal("POST", "/solr/mail/update/json?commit=true").0, 400);
+    assert!(refusal("POST", "/solr/mail/update").1.contains("HBase's protocol"));
+    assert_eq!(refusal("GET", "/solr/mail/get?ids=1").0, 404);
+    assert_eq!(refusal("GET", "/solr/admin/collections?action=LIST").0, 404);
+    assert_eq!(refusal("GET", "/solr/mail/select?q=%zz").0, 400);
 }
 
 #[test]
-fn a_ping_asks_whether_the_table_is_there() {
+fn ping_reports_whether_the_table_exists() {
     let mail = mails();
     let ping = |path: &str| {
         let (status, _, body) = mail.send("GET", path, "", "");

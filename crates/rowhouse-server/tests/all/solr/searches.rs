@@ -11,12 +11,12 @@ use serde_json::json;
 use super::{Mail, create, mails};
 use crate::metrics::sample;
 use crate::support;
-use crate::web::ask;
+use crate::web::fetch;
 
 #[test]
 fn queries_have_the_meaning_of_solrs_parser() {
     let mail = mails();
-    for (query, found) in [
+    for (query, expected) in [
         ("*:*", "bob1 bob2 bob3 eve1 eve2"),
         ("body:row", "bob1 bob2"),
         ("body:(row keys)", "bob1 bob2 eve1"),
@@ -75,18 +75,18 @@ fn queries_have_the_meaning_of_solrs_parser() {
         ("*", "bob1 bob2 bob3 eve1 eve2"),
         ("sender:\"\"", ""),
     ] {
-        assert_eq!(mail.set(query), found, "{query}");
+        assert_eq!(mail.set(query), expected, "{query}");
         // The number, without documents.
-        let count = found.split(' ').filter(|it| !it.is_empty()).count();
-        let answer = mail.ask(&format!("q={query}&rows=0"));
+        let count = expected.split(' ').filter(|it| !it.is_empty()).count();
+        let answer = mail.run(&format!("q={query}&rows=0"));
         assert_eq!(answer["response"]["numFound"], count, "{query}");
         assert_eq!(answer["response"]["docs"], json!([]));
         // A filter finds the same.
-        assert_eq!(mail.set(&format!("*:*&fq={query}")), found, "{query}");
+        assert_eq!(mail.set(&format!("*:*&fq={query}")), expected, "{query}");
         // The best rows are the same.
-        let mut by_score = mail.found(&format!("q={query}"));
+        let mut by_score = mail.rows(&format!("q={query}"));
         by_score.sort();
-        assert_eq!(by_score.join(" "), found, "{query}");
+        assert_eq!(by_score.join(" "), expected, "{query}");
     }
     mail.put("zed", 1, &[("sender", "")]);
     assert_eq!(mail.set("sender:\"\""), "zed1");
@@ -109,9 +109,9 @@ fn a_search_sees_every_write_before_it() {
 }
 
 #[test]
-fn documents_have_the_fields_that_are_asked_for_with_their_types() {
+fn documents_have_the_requested_fields_with_their_types() {
     let mail = mails();
-    let document = |query: &str| mail.ask(query)["response"]["docs"][0].clone();
+    let document = |query: &str| mail.run(query)["response"]["docs"][0].clone();
     assert_eq!(
         document("q=id_:\\-5"),
         json!({
@@ -122,7 +122,7 @@ fn documents_have_the_fields_that_are_asked_for_with_their_types() {
     );
     assert_eq!(document("q=n:2&fq=user:bob&fl=size, n"), json!({"n": 2, "size": 200}));
     assert_eq!(document("q=n:4&fl=id"), json!(null));
-    let answer = mail.ask("q=body:keys&fl=id,score");
+    let answer = mail.run("q=body:keys&fl=id,score");
     let response = &answer["response"];
     assert_eq!(response["numFound"], 2);
     assert_eq!(response["numFoundExact"], true);
@@ -143,7 +143,7 @@ fn weights_and_filters_have_their_part_in_scores() {
     let mail = mails();
     let scores = |query: &str| {
         let answer =
-            mail.ask(&format!("q={query}&fl=n,score&sort=n_ asc").replace("&sort=n_ asc", ""));
+            mail.run(&format!("q={query}&fl=n,score&sort=n_ asc").replace("&sort=n_ asc", ""));
         let documents = answer["response"]["docs"].as_array().unwrap().clone();
         documents.iter().map(|it| it["score"].as_f64().unwrap()).collect::<Vec<_>>()
     };
@@ -160,18 +160,18 @@ fn weights_and_filters_have_their_part_in_scores() {
 #[test]
 fn rows_come_in_the_order_of_several_keys_page_by_page() {
     let mail = mails();
-    let sorted = |sort: &str| mail.found(&format!("q=*:*&sort={sort}")).join(" ");
+    let sorted = |sort: &str| mail.rows(&format!("q=*:*&sort={sort}")).join(" ");
     assert_eq!(sorted("size asc, id asc"), "bob1 eve2 eve1 bob2 bob3");
     assert_eq!(sorted("size asc, id desc"), "eve2 bob1 eve1 bob2 bob3");
     assert_eq!(sorted("size desc, id asc"), "bob2 eve1 bob1 eve2 bob3");
     assert_eq!(sorted("sender desc, size desc"), "bob1 bob3 eve2 bob2 eve1");
     assert_eq!(sorted("id desc"), "eve2 eve1 bob3 bob2 bob1");
     assert_eq!(sorted("id_ asc,id desc"), "bob1 eve2 eve1 bob3 bob2");
-    assert_eq!(mail.found("q=*:*&sort=id asc&start=1&rows=2").join(" "), "bob2 bob3");
-    assert_eq!(mail.found("q=*:*&sort=id asc&start=9").join(" "), "");
-    let by_score = mail.found("q=body:(row keys)&sort=score desc, id asc");
-    assert_eq!(by_score, mail.found("q=body:(row keys)"));
-    let back: Vec<_> = mail.found("q=body:(row keys)&sort=score asc, id desc");
+    assert_eq!(mail.rows("q=*:*&sort=id asc&start=1&rows=2").join(" "), "bob2 bob3");
+    assert_eq!(mail.rows("q=*:*&sort=id asc&start=9").join(" "), "");
+    let by_score = mail.rows("q=body:(row keys)&sort=score desc, id asc");
+    assert_eq!(by_score, mail.rows("q=body:(row keys)"));
+    let back: Vec<_> = mail.rows("q=body:(row keys)&sort=score asc, id desc");
     assert_eq!(back.into_iter().rev().collect::<Vec<_>>(), by_score);
     assert!(mail.refused("q=*:*&sort=body asc").0.contains("not by `body`"));
 }
@@ -193,14 +193,16 @@ fn cursors_pass_all_rows_once_while_others_are_written() {
     for sort in
         ["id asc", "id desc", "score desc,id asc", "size asc,id desc", "size desc,score asc,id asc"]
     {
-        let whole = mail.found(&format!("q=body:row&rows=1000&sort={sort}"));
+        let whole = mail.rows(&format!("q=body:row&rows=1000&sort={sort}"));
         assert_eq!(whole.len(), 230);
-        let (mut mark, mut found, mut pages) = ("*".to_owned(), Vec::new(), 0);
+        let mut mark = "*".to_owned();
+        let mut paged = Vec::new();
+        let mut pages = 0;
         loop {
             let query = format!("q=body:row&rows=17&sort={sort}&fl=user,n&cursorMark={mark}");
-            let answer = mail.ask(&query);
+            let answer = mail.run(&query);
             for document in answer["response"]["docs"].as_array().unwrap() {
-                found.push(format!("{}{}", document["user"].as_str().unwrap(), document["n"]));
+                paged.push(format!("{}{}", document["user"].as_str().unwrap(), document["n"]));
             }
             let next = answer["nextCursorMark"].as_str().unwrap().to_owned();
             if next == mark {
@@ -214,7 +216,7 @@ fn cursors_pass_all_rows_once_while_others_are_written() {
                 mail.put("ann", 1_000 + pages, &[("body", "row row row row row row row row")]);
             }
         }
-        assert_eq!((found, pages), (whole, 14), "{sort}");
+        assert_eq!((paged, pages), (whole, 14), "{sort}");
         if sort.starts_with("score") {
             for n in 1_001..=1_014 {
                 mail.put("ann", n, &[("body", "nothing")]);
@@ -242,7 +244,7 @@ fn pages_by_score_end_with_the_table() {
     let mut mail = mails();
     let query = "q=body:(row keys)&rows=1&sort=score desc,id asc&cursorMark=";
     let first = |mail: &Mail| {
-        let answer = mail.ask(&format!("{query}*"));
+        let answer = mail.run(&format!("{query}*"));
         answer["nextCursorMark"].as_str().unwrap().to_owned()
     };
     for change in [&truncate as &dyn Fn(&Mail), &create_again] {
@@ -265,9 +267,9 @@ fn pages_by_score_end_with_the_table() {
 }
 
 #[test]
-fn words_found_are_highlighted() {
+fn matched_words_are_highlighted() {
     let mail = mails();
-    let marked = |query: &str| mail.ask(query)["highlighting"].clone();
+    let marked = |query: &str| mail.run(query)["highlighting"].clone();
     let id = |user: &str, n: u8| format!("{user}\\x00\\x01\\x00\\x00\\x00\\x{n:02X}");
     assert_eq!(
         marked("q=body:(keys row)&fq=user:bob&hl=true&hl.fl=body,title&sort=id asc"),
@@ -319,7 +321,7 @@ fn more_parameters_than_a_search_can_have_are_refused() {
 fn values_are_counted() {
     let mail = mails();
     let counts = |query: &str| {
-        let answer = mail.ask(&format!("{query}&rows=0&facet=true"));
+        let answer = mail.run(&format!("{query}&rows=0&facet=true"));
         assert_eq!(answer["facet_counts"]["facet_queries"], json!({}));
         answer["facet_counts"]["facet_fields"].clone()
     };
@@ -355,7 +357,7 @@ fn unread_answers_hold_no_more_than_the_memory_of_calls_and_end() {
     let mail = Mail::start_with(|options| options.call_memory_bytes = CALL_MEMORY);
     let body = "word ".repeat(50_000);
     (0..30).for_each(|n| mail.put("ann", n, &[("body", &body)]));
-    let metric = |name: &str| sample(&ask(mail.web, "/metrics", "localhost").1, name);
+    let metric = |name: &str| sample(&fetch(mail.web, "/metrics", "localhost").1, name);
     let statuses: Vec<_> = (0..40)
         .map(|_| {
             let mut stream = TcpStream::connect(mail.web).unwrap();
@@ -372,9 +374,9 @@ fn unread_answers_hold_no_more_than_the_memory_of_calls_and_end() {
     assert!(metric("rowhouse_call_memory_peak_bytes") <= CALL_MEMORY as f64);
     assert!(metric("rowhouse_call_memory_bytes") > 0.0, "answers wait to be taken");
     // The connections end, though nobody closes them.
-    let begun = Instant::now();
+    let started = Instant::now();
     while metric("rowhouse_call_memory_bytes") > 0.0 {
-        assert!(begun.elapsed() < Duration::from_secs(60));
+        assert!(started.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(100));
     }
     drop(statuses);

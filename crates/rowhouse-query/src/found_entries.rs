@@ -109,7 +109,8 @@ async fn sorted(
     query: &EntryQuery,
     bytes_max: usize,
 ) -> Result<Option<Vec<Found>>> {
-    let (mut sorted, mut bytes) = (Vec::new(), 0);
+    let mut sorted = Vec::new();
+    let mut bytes = 0;
     while let Some(mut found) = poll_fn(|context| entries.poll_found(context)).await? {
         if !query.may_match(&found.row) {
             continue;
@@ -121,9 +122,10 @@ async fn sorted(
         if sorted.len() == COLLECTED_ENTRIES_MAX || bytes > bytes_max {
             return Ok(None);
         }
-        let logical = match query.sorts_logically {
-            true => Some(query.key.logical_key(&found.row)?.into_owned()),
-            false => None,
+        let logical = if query.sorts_logically {
+            Some(query.key.logical_key(&found.row)?.into_owned())
+        } else {
+            None
         };
         sorted.push((logical, found));
     }
@@ -141,7 +143,8 @@ async fn sorted(
 impl EntryQuery {
     /// Returns true if the rows of all further entries are after the ranges.
     fn is_behind(&self, row: &Bytes) -> bool {
-        let (first, last) = (self.ranges.first(), self.ranges.last());
+        let first = self.ranges.first();
+        let last = self.ranges.last();
         self.order == EntryOrder::Key
             && match self.direction {
                 Direction::Forward => {

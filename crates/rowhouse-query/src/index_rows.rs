@@ -276,7 +276,8 @@ impl<S: Source> IndexRows<S> {
             read.extend(found.iter().map(|found| found.row.clone()));
         }
         self.batch_len = (self.batch_len * 2).min(BATCH_MAX);
-        let (entries, judged) = (found.len(), self.judge.start(found));
+        let entries = found.len();
+        let judged = self.judge.start(found);
         self.fetches.push_back(Fetch { entries, judged });
     }
 }

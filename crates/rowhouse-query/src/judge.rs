@@ -69,16 +69,15 @@ impl<S: Source> Judge<S> {
         (order, direction): (EntryOrder, Direction),
         projection: Projection,
     ) -> Self {
-        let parts = match projection.keys_only && plan.row_plan().qualifiers().is_empty() {
-            true => key_parts(&plan, &projection, columns, order),
-            false => {
-                let mut columns_read = projection.columns.clone();
-                if order != EntryOrder::Sorted {
-                    add_index_columns(&mut columns_read, columns, &plan);
-                }
-                let read = Projection { columns: columns_read, keys_only: false };
-                read.parts(plan.row_plan(), &source.families())
+        let parts = if projection.keys_only && plan.row_plan().qualifiers().is_empty() {
+            key_parts(&plan, &projection, columns, order)
+        } else {
+            let mut columns_read = projection.columns.clone();
+            if order != EntryOrder::Sorted {
+                add_index_columns(&mut columns_read, columns, &plan);
             }
+            let read = Projection { columns: columns_read, keys_only: false };
+            read.parts(plan.row_plan(), &source.families())
         };
         let is_at_point = source.now_millis().is_some();
         // Not to sort whole rows in memory.
@@ -86,9 +85,10 @@ impl<S: Source> Judge<S> {
             && is_at_point
             && order != EntryOrder::Sorted
             && parts.len() == 1;
-        let is_covered = match projection.keys_only && projection.columns.is_all() {
-            true => plan.is_decided(),
-            false => plan.is_covered(&projection.columns),
+        let is_covered = if projection.keys_only && projection.columns.is_all() {
+            plan.is_decided()
+        } else {
+            plan.is_covered(&projection.columns)
         };
         let is_covered = is_covered && !plan.index().is_copy() && is_at_point;
         let covered = is_covered.then(|| covered_columns(&plan, &projection.columns));
@@ -132,7 +132,8 @@ impl<S: Source> Judge<S> {
     /// Returns what reads the rows by the key at the same read point; `None` without one.
     pub(crate) fn key_instead(&self) -> Option<KeyInstead<S>> {
         self.source.now_millis()?;
-        let (source, key) = (self.source.clone(), self.key.clone());
+        let source = self.source.clone();
+        let key = self.key.clone();
         Some(KeyInstead {
             source,
             key,
@@ -177,7 +178,8 @@ impl<S: Source> Judge<S> {
             })?;
             let family = Bytes::copy_from_slice(column.family());
             let qualifier = Bytes::copy_from_slice(column.qualifier().unwrap_or_default());
-            let (at, row) = (Timestamp::from_millis(timestamp)?, found.row.clone());
+            let at = Timestamp::from_millis(timestamp)?;
+            let row = found.row.clone();
             cells.push(Cell::new(row, family, qualifier, at, CellKind::Put, value)?);
         }
         Ok(Some(Row::new(cells)))
@@ -242,7 +244,8 @@ impl<S: Source> JudgeRows for Judge<S> {
     }
 
     fn rows_of(&self, found: Vec<Found>, rows: Vec<Result<Row>>) -> Result<Judged> {
-        let (mut rows, mut judged) = (rows.into_iter(), Judged::default());
+        let mut rows = rows.into_iter();
+        let mut judged = Judged::default();
         for found in found {
             let row = rows.by_ref().take(self.parts.len()).collect::<Result<Vec<_>>>()?;
             self.judge(found, row, &mut judged)?;

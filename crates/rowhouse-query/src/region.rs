@@ -281,7 +281,8 @@ impl RowsByIndex {
             source.report_damage(error);
         }
         Ok(opened?.map(|entries| {
-            let (name, reversed) = (index.name().to_owned(), scan.reversed);
+            let name = index.name().to_owned();
+            let reversed = scan.reversed;
             let ranges = in_order(ranges.to_vec(), reversed);
             (read, Self { entries, source, name, ranges, reversed, last: None, rest: None })
         }))

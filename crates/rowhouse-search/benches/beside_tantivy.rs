@@ -113,7 +113,8 @@ fn cpu() -> Duration {
 }
 
 fn measured<T>(what: &str, of: u64, run: impl FnOnce() -> T) -> (T, Duration) {
-    let (begun, start) = (Instant::now(), cpu());
+    let begun = Instant::now();
+    let start = cpu();
     let done = run();
     let took = cpu() - start;
     let each = took.as_nanos() as f64 / 1000.0 / of as f64;
@@ -216,11 +217,13 @@ fn main() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let engine = SearchEngine::without_thread(&store);
-    let (plain, name) = (TableName::parse("plain").unwrap(), TableName::parse("t").unwrap());
+    let plain = TableName::parse("plain").unwrap();
+    let name = TableName::parse("t").unwrap();
     store.create_table(descriptor("plain", PLAIN), &[]).unwrap();
     store.create_table(descriptor("t", &format!("1 {INDEX}")), &[]).unwrap();
     engine.work(&name, "text").unwrap();
-    let (table, plain_table) = (store.table(&name).unwrap(), store.table(&plain).unwrap());
+    let table = store.table(&name).unwrap();
+    let plain_table = store.table(&plain).unwrap();
     let (_, plain_took) = measured("puts in batches, no index", count, || {
         load(&plain_table, &documents);
     });
@@ -250,10 +253,8 @@ fn main() {
     );
 
     let common = english_word(3);
-    let (two, phrase) = (
-        format!("{} {}", english_word(20), english_word(30)),
-        format!("\"{} {}\"", english_word(0), english_word(1)),
-    );
+    let two = format!("{} {}", english_word(20), english_word(30));
+    let phrase = format!("\"{} {}\"", english_word(0), english_word(1));
     let rare = english_word(20_000);
     for (what, words, prefix) in [
         ("one word", &common[..], None),

@@ -150,10 +150,7 @@ impl Keeper<'_> {
             }
             (None, is_last) => is_last,
         };
-        let state = match is_last {
-            true => IndexState::Ready,
-            false => IndexState::Building { next_row },
-        };
+        let state = if is_last { IndexState::Ready } else { IndexState::Building { next_row } };
         let is_noted = self.store.set_search_state(&read.entries, &before, &state)?;
         Ok(is_last && is_noted)
     }
@@ -172,9 +169,10 @@ impl Keeper<'_> {
             if pending.is_empty() {
                 return Ok(true);
             }
-            let analysed = match open.memory().missing(&pending, now) <= SMALL_DOCS {
-                true => Some(open.merged(&read, &pending, now)?),
-                false => None,
+            let analysed = if open.memory().missing(&pending, now) <= SMALL_DOCS {
+                Some(open.merged(&read, &pending, now)?)
+            } else {
+                None
             };
             (read, pending, open.list().clone(), open.layout().clone(), analysed)
         };
@@ -422,7 +420,8 @@ fn merged(
 /// the removed segments' numbers: the removals would hide the parts of another segment with the
 /// same number.
 fn removals(read: &SearchRead, used: &BTreeSet<u64>) -> Result<(Vec<Cell>, u64)> {
-    let (mut removals, mut next_number) = (Vec::new(), 0);
+    let mut removals = Vec::new();
+    let mut next_number = 0;
     for row in segment_rows(read)? {
         let number = row.get(..8).and_then(|number| number.try_into().ok());
         let number = number.map(u64::from_be_bytes);

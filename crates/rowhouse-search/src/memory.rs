@@ -134,9 +134,14 @@ impl Memory {
         let segment = self.segments.len();
         self.push(layout, files)?;
         for (doc, (row, until)) in (0..).zip(rows) {
-            let queued_at = row.queued_at;
-            let (older, older_at) = (Vec::new(), u64::MAX);
-            let analysed = Analysed { queued_at, until, segment, doc, older, older_at };
+            let analysed = Analysed {
+                queued_at: row.queued_at,
+                until,
+                segment,
+                doc,
+                older: Vec::new(),
+                older_at: u64::MAX,
+            };
             self.rows.insert(row.row.clone(), analysed);
         }
         Ok(())

@@ -172,7 +172,8 @@ mod tests {
 
     #[test]
     fn ids_of_another_process_are_unknown() {
-        let (before, after) = (PinnedViews::new(2), PinnedViews::new(2));
+        let before = PinnedViews::new(2);
+        let after = PinnedViews::new(2);
         let id = before.pin(None, search("before"));
         after.pin(None, search("after"));
         assert!(after.get(id).is_err());

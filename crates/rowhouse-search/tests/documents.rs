@@ -77,7 +77,8 @@ impl Mail {
 #[test]
 fn documents_are_rows_that_show_a_value_while_they_do() {
     let mail = Mail::new();
-    let (short, long) = (Duration::from_millis(300), Duration::from_secs(3_600));
+    let short = Duration::from_millis(300);
+    let long = Duration::from_secs(3_600);
     mail.put("aa-1", "b", b"a text", None);
     mail.put("aa-2", "z", b"not a number", Some(long));
     mail.put("aa-3", "z", b"not a number", None);

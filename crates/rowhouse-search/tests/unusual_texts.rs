@@ -123,7 +123,8 @@ fn a_damaged_segment_is_reported_and_built_anew_from_the_rows() {
         for cell in row.cells() {
             let value: Vec<u8> = cell.value().iter().map(|byte| byte ^ 0x55).collect();
             let at = Timestamp::from_millis(2).unwrap();
-            let (row, family) = (row.key().to_vec(), cell.family().to_vec());
+            let row = row.key().to_vec();
+            let family = cell.family().to_vec();
             let qualifier = cell.qualifier().to_vec();
             damaged.push(Cell::new(row, family, qualifier, at, CellKind::Put, value).unwrap());
         }

@@ -130,7 +130,8 @@ impl PatternReader {
             return;
         }
         for (from, to, other) in [('a', 'z', 'A'), ('A', 'Z', 'a')] {
-            let (low, high) = (first.max(from), last.min(to));
+            let low = first.max(from);
+            let high = last.min(to);
             if low <= high {
                 let shifted = |char: char| (char as u8 - from as u8 + other as u8) as char;
                 push(shifted(low), shifted(high));

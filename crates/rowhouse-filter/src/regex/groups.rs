@@ -12,19 +12,18 @@ impl PatternReader {
         self.next();
         self.enter()?;
         let flags = self.flags;
-        let head = match self.take_plain('?') {
-            false => {
-                self.groups += 1;
-                "("
-            }
-            true => match self.special_group()? {
+        let head = if self.take_plain('?') {
+            match self.special_group()? {
                 Some(head) => head,
                 None => {
                     // Flags for the rest of the enclosing group.
                     self.depth -= 1;
                     return Ok(String::new());
                 }
-            },
+            }
+        } else {
+            self.groups += 1;
+            "("
         };
         let inner = self.alternatives()?;
         if !self.take_plain(')') {

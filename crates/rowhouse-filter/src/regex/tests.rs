@@ -146,7 +146,9 @@ fn expressions_are_found_where_java_finds_them() {
     };
     let texts: Vec<_> =
         RECORDED.lines().filter_map(|line| line.strip_prefix("text ")).map(hex).collect();
-    let (mut found, mut not_had, mut differences) = (0, 0, Vec::new());
+    let mut found = 0;
+    let mut not_had = 0;
+    let mut differences = Vec::new();
     for line in RECORDED.lines().filter(|line| !line.starts_with("text ") && !line.starts_with('#'))
     {
         let parts: Vec<_> = line.split(' ').collect();

@@ -275,9 +275,12 @@ impl PatternReader {
             match char.char {
                 ' ' | '\t' | '\n' | '\x0B' | '\x0C' | '\r' => self.next += 1,
                 '#' => {
-                    let is_end = |char: &Char| match self.flags.has(RegexPattern::UNIX_LINES) {
-                        true => char.char == '\n',
-                        false => "\n\r\u{85}\u{2028}\u{2029}".contains(char.char),
+                    let is_end = |char: &Char| {
+                        if self.flags.has(RegexPattern::UNIX_LINES) {
+                            char.char == '\n'
+                        } else {
+                            "\n\r\u{85}\u{2028}\u{2029}".contains(char.char)
+                        }
                     };
                     let rest = &self.chars[self.next..];
                     self.next += rest.iter().position(is_end).unwrap_or(rest.len());

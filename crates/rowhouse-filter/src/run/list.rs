@@ -39,7 +39,8 @@ impl FilterBase for AllOf {
     /// Calls every member, because some update their state from the row key. A member that can hint
     /// retains the row: its hint, available with the first cell, skips more than one row.
     fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
-        let (mut any_filters, mut any_may_hint) = (false, false);
+        let mut any_filters = false;
+        let mut any_may_hint = false;
         for member in &mut self.members {
             if member.is_done() {
                 return Ok(true);
@@ -388,7 +389,8 @@ mod tests {
     fn an_or_asks_again_when_hbases_does() {
         for line in lines("after") {
             let hint = (line[4] != "-").then(|| place(line[4]));
-            let (of, key) = (place(line[2]), place(line[3]));
+            let of = place(line[2]);
+            let key = place(line[3]);
             let said = carried_verdict(
                 verdict(line[1]),
                 of.as_key(),

@@ -33,10 +33,12 @@ impl Ranges {
 
     /// Compares the range end that a scan reaches first with a row, in scan order.
     fn compare(&self, range: &FilterRange, row: &[u8]) -> Ordering {
-        match self.reversed {
-            false => range.start[..].cmp(row),
-            true if range.stop.is_empty() => Ordering::Less,
-            true => row.cmp(&range.stop),
+        if !self.reversed {
+            range.start[..].cmp(row)
+        } else if range.stop.is_empty() {
+            Ordering::Less
+        } else {
+            row.cmp(&range.stop)
         }
     }
 }
@@ -60,9 +62,10 @@ impl FilterBase for Ranges {
         self.verdict = match self.ranges.binary_search_by(|range| self.compare(range, row)) {
             Ok(at) => {
                 self.current = at;
-                match contains(&self.ranges[at], row) {
-                    true => FilterVerdict::Include,
-                    false => FilterVerdict::NextRow,
+                if contains(&self.ranges[at], row) {
+                    FilterVerdict::Include
+                } else {
+                    FilterVerdict::NextRow
                 }
             }
             Err(at) if at > 0 && contains(&self.ranges[at - 1], row) => {
@@ -139,10 +142,7 @@ fn extend(range: &mut FilterRange, next: FilterRange) {
     if range.stop.is_empty() {
         return;
     }
-    let order = match next.stop.is_empty() {
-        true => Ordering::Less,
-        false => range.stop.cmp(&next.stop),
-    };
+    let order = if next.stop.is_empty() { Ordering::Less } else { range.stop.cmp(&next.stop) };
     match order {
         Ordering::Less => {
             (range.stop, range.stop_inclusive) = (next.stop, next.stop_inclusive);

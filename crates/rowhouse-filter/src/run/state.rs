@@ -109,10 +109,9 @@ impl State {
             Filter::MultipleColumnPrefix(prefixes) => {
                 Self::ColumnPrefixes(ColumnPrefixes::new(prefixes))
             }
-            Filter::ColumnRange { min, min_inclusive, max, max_inclusive } => {
-                let (min, max) = ((min.clone(), *min_inclusive), (max.clone(), *max_inclusive));
-                Self::ColumnRange(ColumnRange::new(min, max))
-            }
+            Filter::ColumnRange { min, min_inclusive, max, max_inclusive } => Self::ColumnRange(
+                ColumnRange::new((min.clone(), *min_inclusive), (max.clone(), *max_inclusive)),
+            ),
             Filter::ColumnCountGet(limit) => Self::ColumnCount(ColumnCount::start(*limit)?),
             Filter::ColumnPagination { limit, from } => {
                 Self::ColumnPage(ColumnPage::start(*limit, from)?)

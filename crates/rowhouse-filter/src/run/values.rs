@@ -163,9 +163,10 @@ impl FilterBase for SingleColumn {
         }
         self.is_found = true;
         self.is_matched = self.value.try_matches(cell.value)?;
-        Ok(match !self.is_matched && self.latest_version_only {
-            true => FilterVerdict::NextRow,
-            false => FilterVerdict::Include,
+        Ok(if !self.is_matched && self.latest_version_only {
+            FilterVerdict::NextRow
+        } else {
+            FilterVerdict::Include
         })
     }
 
@@ -213,9 +214,10 @@ impl FilterBase for ColumnValue {
 
     fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         if !self.column.holds(cell) {
-            return Ok(match self.is_found {
-                true => FilterVerdict::NextRow,
-                false => FilterVerdict::NextColumn,
+            return Ok(if self.is_found {
+                FilterVerdict::NextRow
+            } else {
+                FilterVerdict::NextColumn
             });
         }
         self.is_found = true;

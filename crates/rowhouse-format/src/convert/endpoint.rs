@@ -108,7 +108,8 @@ impl EndpointCall {
 fn mutate_rows(request: proto::MutateRowsRequest) -> Result<EndpointCall> {
     // The messages contain the cells.
     let mut no_cells = CellReader::new(CellCodec::default(), Bytes::new());
-    let (group, number) = (request.nonce_group, request.nonce);
+    let group = request.nonce_group;
+    let number = request.nonce;
     let nonce = number.filter(|&number| number != 0);
     let nonce = nonce.map(|number| Nonce { group: group.unwrap_or(0), number });
     let mutations = request.mutation_request.into_iter();

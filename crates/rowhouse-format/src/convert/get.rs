@@ -28,7 +28,8 @@ pub fn from_proto(get: proto::Get) -> Result<Get> {
         ));
     }
     attributes::check(&get.attribute)?;
-    let (versions, existence_only) = (get.max_versions(), get.existence_only());
+    let versions = get.max_versions();
+    let existence_only = get.existence_only();
     let cache_blocks = get.cache_blocks();
     let mut read = Get::new(get.row)?;
     read.versions = check_versions(versions)?;

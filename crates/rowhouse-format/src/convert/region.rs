@@ -130,7 +130,8 @@ pub fn from_proto(region: proto::RegionInfo) -> Result<RegionInfo> {
             region.replica_id()
         )));
     }
-    let (offline, split) = (region.offline(), region.split());
+    let offline = region.offline();
+    let split = region.split();
     let range = RowRange {
         start: region.start_key.unwrap_or_default(),
         stop: region.end_key.unwrap_or_default(),

@@ -109,7 +109,9 @@ fn rows_to_proto(request: SearchRequest) -> SearchRowsRequest {
 }
 
 fn rows_from_proto(message: SearchRowsRequest) -> Result<SearchRequest> {
-    let (reversed, skip, ends_view) = (message.reversed(), message.skip(), message.ends_view());
+    let reversed = message.reversed();
+    let skip = message.skip();
+    let ends_view = message.ends_view();
     let place = match message.order() {
         SearchOrder::ByKey => SearchPlace::Key { after: message.after_row },
         SearchOrder::ByScore if reversed => {
@@ -175,7 +177,9 @@ pub fn found_from_proto(answer: NameBytesPair) -> Result<FoundRows> {
              not over its restart",
         ));
     }
-    let (is_end, view, long_words) = (message.is_end, message.view, message.long_words());
+    let is_end = message.is_end;
+    let view = message.view;
+    let long_words = message.long_words();
     // The message contains the cells.
     let mut no_cells = CellReader::new(CellCodec::default(), Bytes::new());
     let mut rows = Vec::with_capacity(message.rows.len());

@@ -37,7 +37,8 @@ pub fn to_proto(snapshot: &Snapshot) -> proto::SnapshotDescription {
 /// # Errors
 /// `InvalidRequest` for an invalid name or without a table; `Unsupported` for permissions.
 pub fn from_proto(snapshot: proto::SnapshotDescription) -> Result<Snapshot> {
-    let (kind, ttl) = (snapshot.r#type(), snapshot.ttl());
+    let kind = snapshot.r#type();
+    let ttl = snapshot.ttl();
     // As in HBase, only positive values count.
     let region_bytes_max = u64::try_from(snapshot.max_file_size()).ok().filter(|it| *it > 0);
     if snapshot.users_and_permissions.is_some_and(|users| !users.user_permissions.is_empty()) {

@@ -86,18 +86,14 @@ impl MetaTable {
     /// Reads a row range. Uses the request's original bounds, because this table's order may differ
     /// from byte order. The caller must enforce the scan's limits.
     pub fn scan<'a>(&'a self, scan: &'a OpenScan) -> impl Iterator<Item = Row> + use<'a> {
-        let (low, with_low, high, with_high) = match scan.scan.reversed {
-            false => (&scan.start_row, scan.include_start, &scan.stop_row, scan.include_stop),
-            true => (&scan.stop_row, scan.include_stop, &scan.start_row, scan.include_start),
+        let (low, with_low, high, with_high) = if scan.scan.reversed {
+            (&scan.stop_row, scan.include_stop, &scan.start_row, scan.include_start)
+        } else {
+            (&scan.start_row, scan.include_start, &scan.stop_row, scan.include_stop)
         };
-        let begin = match low.is_empty() {
-            true => 0,
-            false => self.first_not_before(low, !with_low),
-        };
-        let end = match high.is_empty() {
-            true => self.rows.len(),
-            false => self.first_not_before(high, with_high),
-        };
+        let begin = if low.is_empty() { 0 } else { self.first_not_before(low, !with_low) };
+        let end =
+            if high.is_empty() { self.rows.len() } else { self.first_not_before(high, with_high) };
         let rows = &self.rows[begin.min(end)..end];
         let reversed = scan.scan.reversed;
         (0..rows.len())

@@ -79,8 +79,10 @@ impl Conversation {
     #[allow(dead_code, reason = "not every test that reads conversations takes calls")]
     pub(crate) fn calls(&self) -> Vec<(Request, Result<Body, Exception>)> {
         let mut server = ServerConnection::new("client:1", "cluster");
-        let (mut requests, mut responses) = (BytesMut::new(), BytesMut::new());
-        let (mut asked, mut calls) = (BTreeMap::new(), Vec::new());
+        let mut requests = BytesMut::new();
+        let mut responses = BytesMut::new();
+        let mut asked = BTreeMap::new();
+        let mut calls = Vec::new();
         for run in &self.runs {
             if !run.from_client {
                 responses.extend_from_slice(&run.bytes);

@@ -157,10 +157,7 @@ fn describe(&(number, cell, kept): &(usize, &Cell, KeptValue)) -> String {
         KeptValue::Length => (cell.value().len() as u32).to_be_bytes().to_vec(),
         KeptValue::Number(value) => value.to_be_bytes().to_vec(),
     };
-    match value == cell.value() {
-        true => number.to_string(),
-        false => format!("{number}:{}", hex(&value)),
-    }
+    if value == cell.value() { number.to_string() } else { format!("{number}:{}", hex(&value)) }
 }
 
 fn place(key: Key<'_>) -> String {

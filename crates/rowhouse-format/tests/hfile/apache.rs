@@ -103,7 +103,9 @@ fn hex(text: &str) -> Vec<u8> {
 /// Parses a fixture line as a cell.
 pub(crate) fn parse(line: &str) -> Cell {
     let parts: Vec<&str> = line.split(' ').collect();
-    let (row, family, qualifier) = (hex(parts[0]), hex(parts[1]), hex(parts[2]));
+    let row = hex(parts[0]);
+    let family = hex(parts[1]);
+    let qualifier = hex(parts[2]);
     let key = Key {
         row: &row,
         family: &family,
@@ -323,7 +325,8 @@ fn apaches_files_are_written_byte_for_byte() {
 fn apaches_compressed_files_are_written_block_for_block() {
     for (compression, bytes) in COMPRESSED {
         let ours = write_lines(ROW_INDEX.1, WriterOptions { compression, ..row_index_options() });
-        let (ours, apaches) = (blocks(ours.into()), blocks(Bytes::from_static(bytes)));
+        let ours = blocks(ours.into());
+        let apaches = blocks(Bytes::from_static(bytes));
         assert_eq!(ours.len(), apaches.len());
         for (ours, apaches) in ours.iter().zip(&apaches) {
             assert_eq!((ours.kind, ours.payload.len()), (apaches.kind, apaches.payload.len()));
@@ -341,7 +344,8 @@ fn apaches_compressed_files_are_written_block_for_block() {
 /// Returns all blocks in a file, from the start to the trailer.
 fn blocks(bytes: Bytes) -> Vec<Block> {
     let trailer = File::open(bytes.clone()).unwrap().meta.trailer().clone();
-    let (mut at, mut blocks) = (0, Vec::new());
+    let mut at = 0;
+    let mut blocks = Vec::new();
     while at < trailer.load_on_open().end as usize {
         let len = u32::from_be_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
         let end = at + BLOCK_HEADER_LEN + len;
@@ -357,7 +361,8 @@ fn trailers_count_bytes_before_compression_as_apaches_do() {
         let ours = write_lines(ROW_INDEX.1, WriterOptions { compression, ..row_index_options() });
         let ours = File::open(ours.into()).unwrap();
         let apaches = File::open(Bytes::from_static(bytes)).unwrap();
-        let (ours, apaches) = (ours.meta.trailer(), apaches.meta.trailer());
+        let ours = ours.meta.trailer();
+        let apaches = apaches.meta.trailer();
         assert_eq!(ours.uncompressed_len, apaches.uncompressed_len);
         assert_eq!(ours.uncompressed_index_len, apaches.uncompressed_index_len);
         assert_eq!(ours.root_entries, apaches.root_entries);

@@ -338,9 +338,10 @@ impl Alterer<'_> {
             8 | 9 => {
                 let x = FamilyDescriptor::new("x").unwrap();
                 let has_x = table.descriptor().find_family(b"x").is_ok();
-                match has_x {
-                    true => store.drop_family(&name(), b"x").unwrap(),
-                    false => store.add_family(&name(), x).unwrap(),
+                if has_x {
+                    store.drop_family(&name(), b"x").unwrap()
+                } else {
+                    store.add_family(&name(), x).unwrap()
                 }
             }
             10 => {
@@ -442,7 +443,8 @@ fn alter_beside_callers(seed: u64, alterations: usize) {
     let settings = Settings { memstore_flush_bytes: 64 << 10, ..Settings::default() };
     let store = Store::builder(dir.path()).settings(settings).open().unwrap();
     store.create_table(mail(), &["m".into()]).unwrap();
-    let (writes, refusals) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let writes = AtomicUsize::new(0);
+    let refusals = AtomicUsize::new(0);
     let mail = Mail { store, is_over: AtomicBool::new(false), writes, refusals };
     std::thread::scope(|scope| {
         let mail = &mail;

@@ -215,7 +215,9 @@ fn built_anew(error: Error) -> Error {
 }
 
 fn not_ready(read: &SearchRead) -> Error {
-    let (index, table, state) = (read.index.name(), read.table.name(), &read.state);
+    let index = read.index.name();
+    let table = read.table.name();
+    let state = &read.state;
     if index_damage(read.entries.descriptor()).is_some() && matches!(state, IndexState::Off(_)) {
         return Error::corruption(format!(
             "full-text index {index} of table {table} cannot be searched before `repair_index` has \
@@ -231,16 +233,19 @@ fn not_ready(read: &SearchRead) -> Error {
 impl Shared {
     /// As [`SearchEngine::find`].
     fn answer(&self, table: &TableName, plan: &SearchPlan, asked: Asked<'_>) -> Result<Found> {
-        let viewed =
-            self.viewed(table, plan.index().name(), |index| match index == plan.index() {
-                true => Ok(()),
-                false => Err(Error::invalid(format!(
+        let viewed = self.viewed(table, plan.index().name(), |index| {
+            if index == plan.index() {
+                Ok(())
+            } else {
+                Err(Error::invalid(format!(
                     "index {} was altered after the query was planned",
                     index.name()
-                ))),
-            })?;
+                )))
+            }
+        })?;
         let Viewed { read, view, layout, kept, .. } = viewed;
-        let (shared, entries) = (Weak::clone(&self.own), Arc::clone(&read.entries));
+        let shared = Weak::clone(&self.own);
+        let entries = Arc::clone(&read.entries);
         let note_error: NoteError = Box::new(move |error| match shared.upgrade() {
             Some(shared) => shared.note_late_error(&entries, error),
             None => error,
@@ -414,7 +419,8 @@ impl Shared {
     }
 
     fn keep(&self, index: &SearchIndex, waiting: &mut Waiting) {
-        let (table, name) = (&index.table, index.index.name());
+        let table = &index.table;
+        let name = index.index.name();
         let worked = self.store.search_read(table, name).and_then(|read| {
             let kept = self.kept(&read)?;
             let worked = keep::work(&self.store, table, name, &kept);

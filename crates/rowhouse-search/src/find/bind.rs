@@ -284,16 +284,18 @@ fn check_decided(leaf: &LuceneLeaf, plan: &Plan, holds: &str, name: &str) -> Res
 /// Returns the condition for a clause on a key field or a value.
 fn predicate(leaf: &LuceneLeaf, field: &Field, shown: &str) -> Result<Predicate, Mistake> {
     let name = field.name();
-    let value = |text: &str| {
-        field.parse_value(text).map_err(|error| match is_date_math(field, text) {
-            true => Fault::new(
+    let parse_error = |text: &str, error: &Error| {
+        if is_date_math(field, text) {
+            Fault::new(
                 leaf.at,
                 format!("times relative to others (`NOW-1DAY`) are not supported: {shown}={text}"),
             )
-            .into(),
-            false => in_clause(leaf, &error),
-        })
+            .into()
+        } else {
+            in_clause(leaf, error)
+        }
     };
+    let value = |text: &str| field.parse_value(text).map_err(|error| parse_error(text, &error));
     let all = Predicate::all();
     Ok(match &leaf.form {
         LuceneForm::Word(text) | LuceneForm::Phrase(text) => all.eq(name, value(text)?),
@@ -302,27 +304,33 @@ fn predicate(leaf: &LuceneLeaf, field: &Field, shown: &str) -> Result<Predicate,
             let mut predicate = all;
             if let Some(text) = &low.value {
                 let low_value = value(text)?;
-                predicate = match low.is_inclusive {
-                    true => predicate.ge(name, low_value),
-                    false => predicate.gt(name, low_value),
+                predicate = if low.is_inclusive {
+                    predicate.ge(name, low_value)
+                } else {
+                    predicate.gt(name, low_value)
                 };
             }
             if let Some(text) = &high.value {
                 let high_value = value(text)?;
-                predicate = match high.is_inclusive {
-                    true => predicate.le(name, high_value),
-                    false => predicate.lt(name, high_value),
+                predicate = if high.is_inclusive {
+                    predicate.le(name, high_value)
+                } else {
+                    predicate.lt(name, high_value)
                 };
             }
-            match low.value.is_none() && high.value.is_none() && field.is_nullable() {
-                true => not_null(name)?,
-                false => predicate,
+            if low.value.is_none() && high.value.is_none() && field.is_nullable() {
+                not_null(name)?
+            } else {
+                predicate
             }
         }
-        LuceneForm::Any | LuceneForm::All => match field.is_nullable() {
-            true => not_null(name)?,
-            false => all,
-        },
+        LuceneForm::Any | LuceneForm::All => {
+            if field.is_nullable() {
+                not_null(name)?
+            } else {
+                all
+            }
+        }
         LuceneForm::Fuzzy(..) => return Err(no_words(leaf, shown)),
     })
 }

@@ -362,9 +362,10 @@ impl Found {
 
     pub(super) fn weight(&self, scores: bool) -> Result<Box<dyn Weight>> {
         let view: &View = &self.view;
-        let scoring = match scores {
-            true => EnableScoring::enabled_from_statistics_provider(view, &self.searcher),
-            false => EnableScoring::disabled_from_schema(&self.layout.schema),
+        let scoring = if scores {
+            EnableScoring::enabled_from_statistics_provider(view, &self.searcher)
+        } else {
+            EnableScoring::disabled_from_schema(&self.layout.schema)
         };
         self.query.weight(scoring).map_err(|error| damaged(0, &error))
     }

@@ -23,7 +23,8 @@ impl Found {
         limit: usize,
     ) -> Result<FoundRows> {
         let (keys, mut is_end) = self.keys(place, direction, limit)?;
-        let (mut rows, mut bytes) = (Vec::with_capacity(keys.len()), 0);
+        let mut rows = Vec::with_capacity(keys.len());
+        let mut bytes = 0;
         for key in keys {
             if bytes >= ANSWER_BYTES {
                 is_end = false;

@@ -102,7 +102,8 @@ impl Highlighter {
             if finder.is_empty() {
                 continue;
             }
-            let (mut tokenizer, before) = (analyser.tokenizer(), found.len());
+            let mut tokenizer = analyser.tokenizer();
+            let before = found.len();
             let mut tokens = tokenizer.token_stream(text);
             while found.len() - before < MATCHES_MAX && tokens.advance() {
                 finder.take(tokens.token(), &mut found);
@@ -323,7 +324,8 @@ fn best_window(text: &str, found: &[Found], chars_max: usize) -> Option<Range<us
 
 /// Returns the matches as character positions.
 fn char_places(text: &str, found: &[Found]) -> Vec<Range<usize>> {
-    let (mut byte, mut char) = (0, 0);
+    let mut byte = 0;
+    let mut char = 0;
     let place = |Found { bytes, .. }: &Found| {
         char += text[byte..bytes.start].chars().count();
         byte = bytes.start;

@@ -47,7 +47,8 @@ impl OpenSegment {
         cache: &Arc<PartCache>,
     ) -> Result<Self> {
         let cache = Arc::clone(cache);
-        let (table, number) = (Arc::clone(table), id.number);
+        let table = Arc::clone(table);
+        let number = id.number;
         let directory = PartsDirectory { table, id: Arc::new(id.clone()), cache };
         let opened = Self::open(number, directory, long_words, layout);
         opened.map_err(|error| damaged(number, &error))
@@ -220,10 +221,8 @@ pub(crate) fn docs_in(
     let mut found: Vec<DocRange> = Vec::new();
     for range in ranges {
         let start = Bound::Included(&range.start[..]);
-        let stop = match range.stop.is_empty() {
-            true => Bound::Unbounded,
-            false => Bound::Excluded(&range.stop[..]),
-        };
+        let stop =
+            if range.stop.is_empty() { Bound::Unbounded } else { Bound::Excluded(&range.stop[..]) };
         // A row's ordinal is the document number.
         if let Some(ords) = term_ords(rows, start, stop)? {
             let doc = |ord| DocId::try_from(ord).unwrap_or(DocId::MAX).min(docs);

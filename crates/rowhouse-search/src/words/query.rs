@@ -36,9 +36,12 @@ impl<'a> Compiler<'a> {
                 }
                 Ok(any_of(queries))
             }
-            Node::Not(part) => Ok(self.node(part)?.map(|query| match query.is::<TermQuery>() {
-                true => query,
-                false => Box::new(Excluded(query)) as Box<dyn Query>,
+            Node::Not(part) => Ok(self.node(part)?.map(|query| {
+                if query.is::<TermQuery>() {
+                    query
+                } else {
+                    Box::new(Excluded(query)) as Box<dyn Query>
+                }
             })),
             Node::Leaf(leaf) => self.leaf(leaf),
         }

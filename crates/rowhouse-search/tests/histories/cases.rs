@@ -69,7 +69,8 @@ fn the_number_of_a_segment_that_was_never_listed_is_not_used_again() {
     let entries = texts.store.table(&TableName::parse("t.text").unwrap()).unwrap();
     let parts = ["meta", "term", "idx", "pos", "fast", "fieldnorm", "store"].map(|file| {
         let row = [&1u64.to_be_bytes()[..], file.as_bytes()].concat();
-        let (at, part) = (Timestamp::from_millis(1).unwrap(), 0u32.to_be_bytes());
+        let at = Timestamp::from_millis(1).unwrap();
+        let part = 0u32.to_be_bytes();
         Cell::new(row, SEGMENT_FAMILY.as_bytes(), part, at, CellKind::Put, "left").unwrap()
     });
     texts.store.write_search_table(&entries, parts.to_vec()).unwrap();

@@ -143,7 +143,8 @@ fn an_index_that_is_declared_beside_writers_has_all_rows() {
         texts.store.change_table(&name(), change).unwrap();
     };
     std::thread::scope(|scope| {
-        let (texts, over) = (&texts, &over);
+        let texts = &texts;
+        let over = &over;
         let _ends = Ends(over);
         for writer in 0..3 {
             scope.spawn(move || texts.write(writer, over));
@@ -170,7 +171,9 @@ fn a_search_finds_each_acknowledged_write_while_others_write_and_regions_move() 
     let engine = SearchEngine::start(&texts.store).unwrap();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let (texts, engine, over) = (&texts, &engine, &over);
+        let texts = &texts;
+        let engine = &engine;
+        let over = &over;
         let _ends = Ends(over);
         for writer in 0..3 {
             scope.spawn(move || texts.write(writer, over));

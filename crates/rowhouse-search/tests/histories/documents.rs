@@ -148,7 +148,8 @@ pub(crate) fn check(
     let indexes = table.indexes().unwrap().unwrap();
     let plan = indexes.all_documents(Some(&key), &columns, index.name()).unwrap();
     let parse = |text: &str| LuceneQuery::parse(text, Operator::Or).unwrap();
-    let (text, all) = (part.to_string(), parse("*:*"));
+    let text = part.to_string();
+    let all = parse("*:*");
     let query = DocumentQuery::new(index, Some(&key), &parse(&text), &[], None).unwrap();
     let filter = DocumentQuery::new(index, Some(&key), &all, &[parse(&text)], None).unwrap();
     let expected = judge.find_by(|row| row.is_document() && part.finds(row, true).unwrap_or(false));
@@ -163,7 +164,8 @@ pub(crate) fn check(
 fn check_found(found: &Found, index: &Index, expected: &[Bytes]) -> Result<(), TestCaseError> {
     prop_assert_eq!(found.count().unwrap(), expected.len() as u64);
     prop_assert_eq!(&found.by_key(Direction::Forward, None, usize::MAX).unwrap()[..], expected);
-    let (forward, reverse) = (Direction::Forward, Direction::Reverse);
+    let forward = Direction::Forward;
+    let reverse = Direction::Reverse;
     let by_row = pages(found, &[OrderKey::Row(forward)], expected.len())?;
     prop_assert_eq!(&by_row[..], expected, "by row");
     let mut by_score = pages(found, &[OrderKey::Score(reverse)], expected.len())?;
@@ -188,7 +190,8 @@ fn pages(found: &Found, order: &[OrderKey], count: usize) -> Result<Vec<Bytes>, 
         found.ordered(order, false, PagePart { limit: 1_000, ..PagePart::default() }).unwrap();
     prop_assert_eq!(whole.count, count as u64);
     let whole: Vec<_> = whole.rows.into_iter().map(key).collect();
-    let (mut rows, mut after): (Vec<Bytes>, Option<OrderedRow>) = (Vec::new(), None);
+    let mut rows: Vec<Bytes> = Vec::new();
+    let mut after: Option<OrderedRow> = None;
     loop {
         let part = PagePart { after: after.as_ref(), skip: 0, limit: 3 };
         let page = found.ordered(order, false, part).unwrap().rows;

@@ -241,7 +241,8 @@ fn check_keys(found: &Found, expected: &[Bytes]) -> Result<(), TestCaseError> {
     prop_assert_eq!(&found.by_key(Direction::Forward, None, usize::MAX).unwrap()[..], expected);
     prop_assert_eq!(found.count().unwrap(), expected.len() as u64);
     for (direction, limit) in [(Direction::Forward, 1), (Direction::Reverse, 2)] {
-        let (mut keys, mut after): (Vec<Bytes>, Option<Bytes>) = (Vec::new(), None);
+        let mut keys: Vec<Bytes> = Vec::new();
+        let mut after: Option<Bytes> = None;
         loop {
             let page = found.by_key(direction, after.as_deref(), limit).unwrap();
             after = page.last().cloned();

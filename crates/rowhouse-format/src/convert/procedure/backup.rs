@@ -30,7 +30,8 @@ pub fn call_to_proto(call: &BackupCall) -> proto::ProcedureDescription {
 
 /// Decodes a backup request from a procedure with this signature.
 pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> BackupCall {
-    let (into, requested_millis) = (procedure.instance().to_owned(), procedure.creation_time());
+    let into = procedure.instance().to_owned();
+    let requested_millis = procedure.creation_time();
     BackupCall { into, requested_millis }
 }
 

@@ -196,9 +196,8 @@ fn range(
     reversed: bool,
 ) -> RowRange {
     // The bound itself or, with `behind`, the first row after it.
-    let bound = |row: &Bytes, behind: bool| match behind && !row.is_empty() {
-        true => [&row[..], &[0]].concat().into(),
-        false => row.clone(),
+    let bound = |row: &Bytes, behind: bool| {
+        if behind && !row.is_empty() { [&row[..], &[0]].concat().into() } else { row.clone() }
     };
     if reversed {
         RowRange { start: bound(stop, !include_stop), stop: bound(start, include_start) }

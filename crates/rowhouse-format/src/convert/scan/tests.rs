@@ -146,7 +146,8 @@ proptest! {
         row in prop::collection::vec(0u8..3, 1..4),
     ) {
         let mut open = OpenScan::new(Scan { reversed, ..Scan::all() });
-        let (start, stop) = (Bytes::from(start), Bytes::from(stop));
+        let start = Bytes::from(start);
+        let stop = Bytes::from(stop);
         open.set_bounds((start.clone(), include_start), (stop.clone(), include_stop));
         prop_assert_eq!(&OpenScan::from_proto(open.to_proto()).unwrap(), &open);
         let (low, high) =

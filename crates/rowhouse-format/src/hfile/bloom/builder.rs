@@ -112,7 +112,8 @@ impl BloomBuilder {
     /// Closes the open chunk; halves it by folding while less than half the capacity is used.
     pub(in crate::hfile) fn finish_chunk(&mut self) {
         let Some(mut chunk) = self.current.take() else { return };
-        let (mut len, mut keys_max) = (self.chunk_len, self.chunk_keys_max);
+        let mut len = self.chunk_len;
+        let mut keys_max = self.chunk_keys_max;
         while len % 2 == 0 && keys_max > chunk.keys * 2 {
             len /= 2;
             keys_max /= 2;

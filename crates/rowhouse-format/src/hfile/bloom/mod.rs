@@ -68,7 +68,8 @@ impl Bloom {
             return Err(malformed("version", version.into()));
         }
         input.u64()?; // Total bytes in the chunks; the chunks record it themselves.
-        let (hashes, hash) = (input.u32()?, input.u32()?);
+        let hashes = input.u32()?;
+        let hash = input.u32()?;
         let keys = input.u64()?;
         input.u64()?; // Key capacity in the chunks.
         let count = input.u32()?;
@@ -92,7 +93,8 @@ impl Bloom {
         }
         let mut chunks: Vec<Chunk> = Vec::with_capacity(count as usize);
         for _ in 0..count {
-            let (offset, len) = (input.u64()?, input.u32()?);
+            let offset = input.u64()?;
+            let len = input.u32()?;
             let first_key = block.payload.slice_ref(input.vint_bytes()?);
             if kind == BloomKind::RowCol {
                 check_key(&first_key)?;

@@ -37,7 +37,8 @@ pub(super) fn read_chunks(
     payload: &mut [u8],
     mut decompress: impl FnMut(&[u8], &mut [u8]) -> Result<usize, Malformed>,
 ) -> Result<(), Malformed> {
-    let (mut rest, mut filled) = (bytes, 0);
+    let mut rest = bytes;
+    let mut filled = 0;
     while !rest.is_empty() {
         let run_len = take_len(bytes, &mut rest)?;
         if run_len > payload.len() - filled {

@@ -118,7 +118,8 @@ fn long_payloads_are_cut_where_hadoop_cuts_them() {
         let bytes = compress(compression, &payload);
         let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
         assert_eq!(number(0), payload.len());
-        let (mut at, mut chunks) = (4, Vec::new());
+        let mut at = 4;
+        let mut chunks = Vec::new();
         while at < bytes.len() {
             let mut out = vec![0; payload.len()];
             let chunk = &bytes[at + 4..][..number(at)];

@@ -139,7 +139,8 @@ impl Cursor {
     /// the row's last cell in this block if `qualifier` is `None`; by at most `cells_max` cells.
     /// Returns how many cells it advanced and how long their values are together, in bytes.
     pub fn pass_columns(&mut self, qualifier: Option<&[u8]>, cells_max: usize) -> (usize, usize) {
-        let (mut passed, mut bytes) = (0, 0);
+        let mut passed = 0;
+        let mut bytes = 0;
         let Some(mut place) = self.place else { return (0, 0) };
         let cells = &self.block.cells;
         while passed < cells_max

@@ -56,10 +56,12 @@ impl DataBlock {
 
     fn find_markers(&self, at: usize, bound: Option<&Key<'_>>) -> Result<BlockMarkerRun> {
         let mut target = self.parse_at(at)?;
-        let (mut next, mut open) = (at, true);
+        let mut next = at;
+        let mut open = true;
         while open && next < self.cells.len() {
             let place = self.parse_at(next)?;
-            let (before, here) = (target.key(&self.cells), place.key(&self.cells));
+            let before = target.key(&self.cells);
+            let here = place.key(&self.cells);
             let follow = RunRelation::of(&before, &here);
             open = follow != RunRelation::Ends && bound.is_none_or(|bound| here <= *bound);
             if open && follow == RunRelation::Target {

@@ -173,7 +173,8 @@ fn watches_set_again_tell_what_was_missed() {
 fn old_clients_get_no_read_only_byte() {
     for (tail, len) in [(&b"\0"[..], 37), (b"", 36)] {
         let mut session = Session::new(7, [1; 16]);
-        let (mut input, mut output) = (BytesMut::new(), BytesMut::new());
+        let mut input = BytesMut::new();
+        let mut output = BytesMut::new();
         put_frame(&mut input, |out| {
             out.put_slice(&[0; 12]);
             out.put_i32(1);

@@ -62,13 +62,13 @@ impl PatternReader {
     }
 
     fn take_both(&mut self) -> bool {
-        let found = self.peek().is_some_and(|char| char.char == '&' && !char.is_quoted);
-        let found = found && self.is_both();
-        if found {
+        let is_first = self.peek().is_some_and(|char| char.char == '&' && !char.is_quoted);
+        let is_intersection = is_first && self.is_both();
+        if is_intersection {
             self.next();
             self.next();
         }
-        found
+        is_intersection
     }
 
     /// Translates a character, a range, or an escape that is a class.

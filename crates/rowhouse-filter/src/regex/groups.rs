@@ -47,7 +47,7 @@ impl PatternReader {
             '>' => "(?>",
             '<' => {
                 self.next();
-                return self.behind_or_name(at).map(Some);
+                return self.lookbehind_or_name(at).map(Some);
             }
             _ => return self.flags_group(),
         };
@@ -55,7 +55,7 @@ impl PatternReader {
         Ok(Some(head))
     }
 
-    fn behind_or_name(&mut self, at: usize) -> Result<&'static str, PatternError> {
+    fn lookbehind_or_name(&mut self, at: usize) -> Result<&'static str, PatternError> {
         match self.peek_any().map(|char| char.char) {
             Some('=') => {
                 self.next();

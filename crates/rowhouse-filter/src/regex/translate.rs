@@ -245,11 +245,11 @@ impl PatternReader {
         char
     }
 
-    /// Consumes the next character if it is `wanted` and not quoted.
-    pub(super) fn take_plain(&mut self, wanted: char) -> bool {
-        let found = self.peek().is_some_and(|char| char.char == wanted && !char.is_quoted);
-        self.next += usize::from(found);
-        found
+    /// Consumes the next character if it is `expected` and not quoted.
+    pub(super) fn take_plain(&mut self, expected: char) -> bool {
+        let matches = self.peek().is_some_and(|char| char.char == expected && !char.is_quoted);
+        self.next += usize::from(matches);
+        matches
     }
 
     /// Returns the next character's position.

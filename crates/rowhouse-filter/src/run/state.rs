@@ -175,8 +175,8 @@ impl State {
         each!(self, state => state.judges_column_alone())
     }
 
-    pub(super) fn kept_value(&self, left: KeptValue) -> KeptValue {
-        each!(self, state => state.kept_value(left))
+    pub(super) fn value_part(&self, left: KeptValue) -> KeptValue {
+        each!(self, state => state.value_part(left))
     }
 
     pub(super) fn needs_whole_row(&self) -> bool {

@@ -138,7 +138,7 @@ impl<S: Source> MergedEntries<S> {
     }
 
     /// Returns the next entry.
-    pub(crate) fn poll_found(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Found>>> {
+    pub(crate) fn poll_hit(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Found>>> {
         while self.next.is_none() {
             let Some(entry) = ready!(self.read.poll_row(context))? else { break };
             let entry = entry.row;

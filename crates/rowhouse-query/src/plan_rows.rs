@@ -164,21 +164,21 @@ impl<S: Source> PlanRows<S> {
         if self.reader.left == 0 {
             return Poll::Ready(Ok(None));
         }
-        let found = ready!(self.poll_matching(context));
-        match found {
+        let result = ready!(self.poll_matching(context));
+        match result {
             Ok(Some(_)) => self.reader.left -= 1,
             // Not a row from another range after an error.
             Ok(None) | Err(_) => self.reader.left = 0,
         }
-        Poll::Ready(found)
+        Poll::Ready(result)
     }
 
     fn poll_matching(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<MatchingRow>>> {
         let Self { reader, streams, merge, key } = self;
         let Some(merge) = merge else { return streams[0].poll_matching(reader, context) };
         loop {
-            let Some(wanted) = merge.wanted() else { return Poll::Ready(Ok(merge.next_row())) };
-            match ready!(streams[wanted].poll_matching(reader, context))? {
+            let Some(stream) = merge.wanted() else { return Poll::Ready(Ok(merge.next_row())) };
+            match ready!(streams[stream].poll_matching(reader, context))? {
                 None => merge.end(),
                 Some(row) if row.values.is_err() || merge.is_next(row.key())? => {
                     return Poll::Ready(Ok(Some(row)));

@@ -77,7 +77,7 @@ const SEARCH: &[Layer] = &[
 
 const QUERY: &[Layer] = &[
     ("rows by the key", &["projection", "row", "source", "parts", "plan_rows"]),
-    ("rows by an index", &["key_instead", "judge", "entries", "found_entries", "index_rows"]),
+    ("rows by an index", &["key_instead", "judge", "entries", "entry_reader", "index_rows"]),
     ("choice", &["choose"]),
     ("queries of the store", &["at_point", "table_query", "store_query", "search", "region"]),
 ];

@@ -69,17 +69,17 @@ impl Memory {
         pending: &[PendingRow],
         now: i64,
     ) -> Result<()> {
-        let mut kept = HashMap::with_capacity(pending.len());
+        let mut retained = HashMap::with_capacity(pending.len());
         let mut new = Vec::new();
         for row in pending {
             match self.rows.remove(&row.row) {
                 Some(analysed) if analysed.queued_at == row.queued_at && now <= analysed.until => {
-                    kept.insert(row.row.clone(), analysed);
+                    retained.insert(row.row.clone(), analysed);
                 }
                 _ => new.push(row),
             }
         }
-        self.rows = kept;
+        self.rows = retained;
         if let Err(error) = self.analyse(read, layout, &new, now) {
             // Some rows may be in no segment.
             self.clear();

@@ -62,24 +62,24 @@ impl<'a> Binder<'a> {
         std::mem::take(&mut self.words)
     }
 
-    /// Returns `None` if there is no word to look for: such clauses are left out. `is_wanted` is
+    /// Returns `None` if there is no word to look for: such clauses are left out. `is_positive` is
     /// false inside clauses that must not match.
-    fn part(&mut self, part: &Part, is_wanted: bool) -> Result<Option<Test>, Mistake> {
+    fn part(&mut self, part: &Part, is_positive: bool) -> Result<Option<Test>, Mistake> {
         match part {
-            Part::Leaf(leaf) => self.leaf(leaf, is_wanted),
+            Part::Leaf(leaf) => self.leaf(leaf, is_positive),
             Part::Boosted(part, boost) => {
-                let test = self.part(part, is_wanted)?;
+                let test = self.part(part, is_positive)?;
                 Ok(test.map(|test| Test::Boosted(Box::new(test), *boost)))
             }
             Part::Constant(part, score) => {
-                let test = self.part(part, is_wanted)?;
+                let test = self.part(part, is_positive)?;
                 Ok(test.map(|test| Test::Constant(Box::new(test), *score)))
             }
             Part::Group(clauses) => {
                 let mut tests = Vec::with_capacity(clauses.len());
                 for Clause { occurs, part } in clauses {
-                    let is_wanted = is_wanted && *occurs != Occurs::MustNot;
-                    let test = self.part(part, is_wanted)?;
+                    let is_positive = is_positive && *occurs != Occurs::MustNot;
+                    let test = self.part(part, is_positive)?;
                     tests.extend(test.map(|test| (*occurs, inner(test))));
                 }
                 Ok(if tests.is_empty() { None } else { Some(Test::Group(tests)) })
@@ -87,7 +87,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn leaf(&mut self, leaf: &LuceneLeaf, is_wanted: bool) -> Result<Option<Test>, Mistake> {
+    fn leaf(&mut self, leaf: &LuceneLeaf, is_positive: bool) -> Result<Option<Test>, Mistake> {
         if leaf.form == LuceneForm::All {
             return Ok(Some(Test::all()));
         }
@@ -95,7 +95,7 @@ impl<'a> Binder<'a> {
             Target::Row => of_row(leaf).map(|ranges| Some(rows(ranges, None))),
             Target::Key(key, field) => of_key(leaf, key, field).map(Some),
             Target::Indexed(at, field) if field.is_text() => {
-                self.of_text(leaf, at, field, is_wanted)
+                self.of_text(leaf, at, field, is_positive)
             }
             Target::Indexed(at, field) => of_value(leaf, at, field).map(Some),
         }
@@ -140,7 +140,7 @@ impl<'a> Binder<'a> {
         leaf: &LuceneLeaf,
         at: usize,
         field: &SearchField,
-        is_wanted: bool,
+        is_positive: bool,
     ) -> Result<Option<Test>, Mistake> {
         let form = match &leaf.form {
             // No analyser has a term for an empty text, and a `keyword` may be one.
@@ -178,7 +178,7 @@ impl<'a> Binder<'a> {
         if lookups.is_empty() {
             return Ok(None);
         }
-        if is_wanted {
+        if is_positive {
             self.words.push(FieldLeaf { field: at, leaf: words });
         }
         Ok(Some(Test::Words(at, lookups)))

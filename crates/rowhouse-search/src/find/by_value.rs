@@ -10,7 +10,7 @@ use tantivy::columnar::BytesColumn;
 use tantivy::{DocId, TantivyError};
 
 use super::filter::{Verdict, column};
-use super::found::Found;
+use super::matches::Found;
 use crate::segment::{OpenSegment, UNKNOWN, damaged, encoded_value};
 
 impl Found {

@@ -8,7 +8,7 @@ use tantivy::query::{EnableScoring, Query};
 
 use super::cursor::KeyCursor;
 use super::filter::filters;
-use super::found::{NoteError, after_row};
+use super::matches::{NoteError, after_row};
 use crate::segment::{Layout, damaged};
 use crate::view::View;
 

@@ -9,7 +9,7 @@ use tantivy::query::{
     BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery,
 };
 
-use super::doc_test::{Checked, DocQuery, DocTest, Docs};
+use super::doc_predicate::{Checked, DocQuery, DocTest, Docs};
 use super::documents::{Alone, DocumentQuery, Test};
 use super::watch::Watch;
 use crate::lucene::Occurs;

@@ -10,7 +10,7 @@ use tantivy::columnar::BytesColumn;
 use tantivy::{DocId, Score};
 
 use super::filter::{DocFilter, Verdict, column};
-use super::found::Found;
+use super::matches::Found;
 use crate::segment::{OpenSegment, UNKNOWN, damaged, encoded_value, stored_value, term_ords};
 
 /// How many keys an order has at most.
@@ -207,7 +207,7 @@ struct OrderedSegment {
     segment: Arc<OpenSegment>,
     keys: Vec<PlacedKey>,
     after: Option<Place>,
-    wanted: usize,
+    places_max: usize,
     /// The last of the first rows is on top; reversed when all are collected.
     first: BinaryHeap<(Place, DocId, u32)>,
     sorted: Vec<(Place, DocId, u32)>,
@@ -235,12 +235,12 @@ impl OrderedSegment {
             })
         };
         let keys = keys.iter().map(placed).collect::<Result<Vec<_>>>()?;
-        let wanted = part.skip.saturating_add(part.limit);
+        let places_max = part.skip.saturating_add(part.limit);
         let mut ordered = Self {
             segment,
             keys,
             after: None,
-            wanted,
+            places_max,
             first: BinaryHeap::new(),
             sorted: Vec::new(),
         };
@@ -279,14 +279,14 @@ impl OrderedSegment {
     }
 
     fn take(&mut self, doc: DocId, score: Score) {
-        if self.wanted == 0 {
+        if self.places_max == 0 {
             return;
         }
         let place = self.place(doc, score);
         if self.after.is_some_and(|after| place <= after) {
             return;
         }
-        if self.first.len() < self.wanted {
+        if self.first.len() < self.places_max {
             self.first.push((place, doc, score.to_bits()));
         } else if let Some(mut last) = self.first.peek_mut()
             && place < last.0

@@ -3,7 +3,7 @@
 use rowhouse_model::{FoundKey, FoundRows, Get, Result, Row, SearchPlace};
 use rowhouse_schema::Direction;
 
-use super::found::Found;
+use super::matches::Found;
 
 /// After how many key and cell bytes an answer with rows ends.
 const ANSWER_BYTES: u64 = 2 << 20;

@@ -183,13 +183,13 @@ impl OpenSegment {
 
     /// Returns the documents in this segment whose rows are in a newer one.
     pub(crate) fn docs_also_in(&self, newer: &OpenSegment) -> Result<Vec<DocId>> {
-        let mut found = Vec::new();
+        let mut shared = Vec::new();
         // Looking a row up decodes a dictionary block, reading all rows decodes each once.
         if newer.docs() < self.docs() / 64 {
             for doc in 0..newer.docs() {
-                found.extend(self.doc_of(&newer.row(doc)?)?);
+                shared.extend(self.doc_of(&newer.row(doc)?)?);
             }
-            return Ok(found);
+            return Ok(shared);
         }
         let broken = |number: u64| move |error: std::io::Error| damaged(number, &error.into());
         let mut own = self.rows.dictionary().stream().map_err(broken(self.number))?;
@@ -201,11 +201,11 @@ impl OpenSegment {
                 has_other = others.advance();
             }
             if has_other && others.key() == own.key() {
-                found.push(doc);
+                shared.push(doc);
             }
             doc += 1;
         }
-        Ok(found)
+        Ok(shared)
     }
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn docs_in(
     docs: DocId,
     ranges: &[RowRange],
 ) -> std::io::Result<Vec<DocRange>> {
-    let mut found: Vec<DocRange> = Vec::new();
+    let mut doc_ranges: Vec<DocRange> = Vec::new();
     for range in ranges {
         let start = Bound::Included(&range.start[..]);
         let stop =
@@ -226,10 +226,10 @@ pub(crate) fn docs_in(
         // A row's ordinal is the document number.
         if let Some(ords) = term_ords(rows, start, stop)? {
             let doc = |ord| DocId::try_from(ord).unwrap_or(DocId::MAX).min(docs);
-            found.push(doc(ords.start)..doc(ords.end));
+            doc_ranges.push(doc(ords.start)..doc(ords.end));
         }
     }
-    Ok(found)
+    Ok(doc_ranges)
 }
 
 /// Returns the ordinals for a column's values between two values; `None` if there are none.

@@ -56,10 +56,10 @@ impl<'a> Compiler<'a> {
             };
             clauses.extend(self.node(part)?.map(|query| (occur, query)));
         }
-        let wanted = clauses.iter().filter(|(occur, _)| *occur == Occur::Must).count();
+        let required = clauses.iter().filter(|(occur, _)| *occur == Occur::Must).count();
         match clauses.len() {
             0 => Ok(None),
-            _ if wanted == 0 => {
+            _ if required == 0 => {
                 let at = parts.iter().find_map(first_leaf).map_or(0, |leaf| leaf.at);
                 let message = "only words after `NOT` are left, without the stop words";
                 Err(Fault::new(at, message))

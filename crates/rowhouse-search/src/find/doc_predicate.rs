@@ -114,16 +114,16 @@ impl Docs {
             }
             DocTest::Values { column, ranges } => {
                 let Some(column) = columns.bytes(column)? else { return Ok(nothing()) };
-                let mut wanted = Vec::new();
+                let mut ord_ranges = Vec::new();
                 for range in ranges {
                     let (start, stop) = stored_range(range);
-                    wanted.extend(term_ords(&column, start, stop)?);
+                    ord_ranges.extend(term_ords(&column, start, stop)?);
                 }
-                if wanted.is_empty() {
+                if ord_ranges.is_empty() {
                     return Ok(nothing());
                 }
                 let is_among = move |doc| {
-                    column.term_ords(doc).any(|ord| wanted.iter().any(|it| it.contains(&ord)))
+                    column.term_ords(doc).any(|ord| ord_ranges.iter().any(|it| it.contains(&ord)))
                 };
                 (whole(), Box::new(is_among))
             }

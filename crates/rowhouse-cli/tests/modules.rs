@@ -71,7 +71,7 @@ const SEARCH: &[Layer] = &[
     ("texts", &["analyse", "words", "lucene", "highlight"]),
     ("segments", &["segment"]),
     ("index", &["rows", "list", "memory", "view"]),
-    ("searches and upkeep", &["find", "keep", "pinned"]),
+    ("searches and upkeep", &["find", "maintain", "pinned"]),
     ("search engine", &["engine"]),
 ];
 

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_cannot_say_is_refused_by_name() {
+    fn gets_outside_the_model_are_refused_by_name() {
         let name = "org.example.MyFilter".to_owned();
         let error = refused(|get| {
             get.filter = Some(proto::Filter { name, serialized_filter: None });

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn encoded_names_are_found_in_full_ones() {
+    fn encoded_names_are_read_from_full_ones() {
         let range = RowRange::new("a.b,c.", "");
         let region = RegionInfo::new(TableName::parse("t").unwrap(), range, 7);
         for region in [region, RegionInfo::meta()] {

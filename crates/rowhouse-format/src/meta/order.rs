@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lookup_key_stands_behind_the_region_that_holds_its_row() {
+    fn a_lookup_key_sorts_after_the_region_that_holds_its_row() {
         let region = b"t,a,1795221934320.a0c713ffbe96900a70316fdd717328e2.";
         assert_eq!(compare_rows(region, b"t,a,99999999999999"), Ordering::Less);
         assert_eq!(compare_rows(region, b"t,a,b,99999999999999"), Ordering::Less);

@@ -102,11 +102,11 @@ impl MetaTable {
             .filter(|row| !row.is_empty())
     }
 
-    /// Returns the index of the first row at or after `key`, or after `key` if `behind` is set.
-    fn first_not_before(&self, key: &[u8], behind: bool) -> usize {
+    /// Returns the index of the first row at or after `key`, or after `key` if `after` is set.
+    fn first_not_before(&self, key: &[u8], after: bool) -> usize {
         self.rows.partition_point(|row| match self.order.compare(row.key(), key) {
             Ordering::Less => true,
-            Ordering::Equal => behind,
+            Ordering::Equal => after,
             Ordering::Greater => false,
         })
     }
@@ -114,11 +114,11 @@ impl MetaTable {
 
 /// Returns the cells in a row that a read selects. A catalog table holds one version of each cell.
 fn select(row: &Row, columns: &Columns, time_range: TimeRange) -> Row {
-    let wanted = |cell: &KeyValue<'_>| {
+    let is_selected = |cell: &KeyValue<'_>| {
         let key = cell.key();
         columns.has_column(key.family, key.qualifier) && time_range.contains(key.timestamp)
     };
-    Row::new(row.cells().filter(wanted).map(KeyValue::to_cell).collect())
+    Row::new(row.cells().filter(is_selected).map(KeyValue::to_cell).collect())
 }
 
 #[cfg(test)]

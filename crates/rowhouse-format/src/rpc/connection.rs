@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_connects_and_asks_in_whatever_pieces() {
+    fn a_client_connects_and_calls_in_pieces_of_any_length() {
         let bytes = opening();
         for piece in [1, 2, 7, bytes.len()] {
             let mut connection = ServerConnection::new("h:1", "id");
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zookeeper_client_is_told_from_others() {
+    fn a_zookeeper_client_is_recognized() {
         let mut input = BytesMut::new();
         crate::zk::client::put_connect(&mut input, 30_000);
         let mut connection = ServerConnection::new("h:1", "id");

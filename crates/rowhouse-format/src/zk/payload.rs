@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_read_what_servers_write() {
+    fn clients_read_payloads_of_servers() {
         let master = server(16000);
         let meta = server(16020);
         let cluster = Cluster {

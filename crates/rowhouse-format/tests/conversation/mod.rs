@@ -81,21 +81,21 @@ impl Conversation {
         let mut server = ServerConnection::new("client:1", "cluster");
         let mut requests = BytesMut::new();
         let mut responses = BytesMut::new();
-        let mut asked = BTreeMap::new();
+        let mut pending = BTreeMap::new();
         let mut calls = Vec::new();
         for run in &self.runs {
             if !run.from_client {
                 responses.extend_from_slice(&run.bytes);
                 while let Some(frame) = FrameDecoder::default().next(&mut responses).unwrap() {
                     let response = Response::decode(frame).unwrap();
-                    calls.push((asked.remove(&response.call_id).unwrap(), response.outcome));
+                    calls.push((pending.remove(&response.call_id).unwrap(), response.outcome));
                 }
                 continue;
             }
             requests.extend_from_slice(&run.bytes);
             while let Some(event) = server.next(&mut requests, &mut BytesMut::new()) {
                 if let ServerEvent::Request(request) = event {
-                    asked.insert(request.call_id, request);
+                    pending.insert(request.call_id, request);
                 }
             }
         }

@@ -51,7 +51,7 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn a_run_leads_to_what_may_matter_behind_it() {
+fn a_run_leads_to_later_cells_that_may_matter() {
     check("p9= q9= r9= s9= t5", "a:p9= to a:s9=");
     check("p9= q9= r9= s9= s5", "a:p9= to a:s9=");
     check("p9= q9= r9= s9=", "a:p9= to a:s9=");

@@ -118,9 +118,9 @@ impl BloomBuilder {
             len /= 2;
             keys_max /= 2;
         }
-        let (kept, folded) = chunk.bits.split_at_mut(len);
+        let (first, folded) = chunk.bits.split_at_mut(len);
         for piece in folded.chunks_exact(len) {
-            kept.iter_mut().zip(piece).for_each(|(byte, folded)| *byte |= folded);
+            first.iter_mut().zip(piece).for_each(|(byte, folded)| *byte |= folded);
         }
         chunk.bits.truncate(len);
         self.keys_max += keys_max;

@@ -142,13 +142,13 @@ impl Bloom {
     /// Returns the number, from 0, for the chunk that covers `key`; `None` if `key` is certainly
     /// not in the file.
     pub fn chunk_for(&self, key: &BloomKey<'_>) -> Option<usize> {
-        let is_behind = |other: &[u8]| compare(self.kind, &key.0, other) == Ordering::Greater;
-        if self.last_key.as_ref().is_some_and(|last| is_behind(last)) {
+        let is_after = |other: &[u8]| compare(self.kind, &key.0, other) == Ordering::Greater;
+        if self.last_key.as_ref().is_some_and(|last| is_after(last)) {
             return None;
         }
         let is_at_or_before = |chunk: &Chunk| !compare(self.kind, &chunk.first_key, &key.0).is_gt();
-        let behind = self.chunks.partition_point(is_at_or_before);
-        behind.checked_sub(1)
+        let after = self.chunks.partition_point(is_at_or_before);
+        after.checked_sub(1)
     }
 
     /// Iterates over the chunks in key order.

@@ -48,8 +48,8 @@ pub(super) fn read_chunks(
         while filled < end {
             let chunk_len = take_len(bytes, &mut rest)?;
             let cut = Malformed::Cut { at: bytes.len() - rest.len() };
-            let (chunk, behind) = rest.split_at_checked(chunk_len).ok_or(cut)?;
-            rest = behind;
+            let (chunk, following) = rest.split_at_checked(chunk_len).ok_or(cut)?;
+            rest = following;
             filled += decompress(chunk, &mut payload[filled..end])?;
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn read_chunks(
 
 fn take_len(bytes: &[u8], rest: &mut &[u8]) -> Result<usize, Malformed> {
     let cut = Malformed::Cut { at: bytes.len() - rest.len() };
-    let (len, behind) = rest.split_first_chunk::<4>().ok_or(cut)?;
-    *rest = behind;
+    let (len, following) = rest.split_first_chunk::<4>().ok_or(cut)?;
+    *rest = following;
     Ok(u32::from_be_bytes(*len) as usize)
 }

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
+    fn markers_are_passed_up_to_the_last_that_may_cover_later_cells() {
         // The markers in the last column may cover later cells.
         check("p9= q9= r9= s5", "r9");
         check("p9= q9= r9= / a5", "r9");

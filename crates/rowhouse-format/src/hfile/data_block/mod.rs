@@ -173,7 +173,7 @@ impl DataBlock {
     /// Returns the offset of the first cell in the last row before `row`, or in the last row if
     /// `row` is `None`.
     fn scan_to_row_before(&self, row: Option<&[u8]>) -> Result<Option<usize>> {
-        let mut found: Option<CellOffsets> = None;
+        let mut row_first: Option<CellOffsets> = None;
         let mut at = 0;
         while at < self.cells.len() {
             let place = self.parse_at(at)?;
@@ -181,12 +181,12 @@ impl DataBlock {
             if row.is_some_and(|row| here >= row) {
                 break;
             }
-            if found.is_none_or(|found| found.key(&self.cells).row != here) {
-                found = Some(place);
+            if row_first.is_none_or(|row_first| row_first.key(&self.cells).row != here) {
+                row_first = Some(place);
             }
             at = place.next as usize;
         }
-        Ok(found.map(CellOffsets::start))
+        Ok(row_first.map(CellOffsets::start))
     }
 
     /// Returns the first cell at or after `key`.
@@ -306,17 +306,17 @@ impl DataBlock {
         let milestones = self.milestones.get_or_init(|| self.find_milestones());
         let mut low = milestones.partition_point(|at| *at as usize <= start);
         let mut high = milestones.partition_point(|at| (*at as usize) < end);
-        let mut found = start;
+        let mut milestone = start;
         while low < high {
             let middle = low.midpoint(high);
             let at = milestones[middle] as usize;
             if is_before(&self.parse_at(at)?.key(&self.cells)) {
-                (found, low) = (at, middle + 1);
+                (milestone, low) = (at, middle + 1);
             } else {
                 high = middle;
             }
         }
-        Ok(found)
+        Ok(milestone)
     }
 
     /// Returns the offsets of cells at least [`MILESTONE_BYTES`] apart, up to the first malformed

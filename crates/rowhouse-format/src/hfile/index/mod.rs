@@ -206,7 +206,7 @@ impl Index {
     /// before `key`, the cell is the first in the next entry's block. Returns 0 for a key before
     /// the first.
     pub fn find(&self, key: &Key<'_>) -> usize {
-        let behind = match self.common_order(key.row) {
+        let after = match self.common_order(key.row) {
             Ordering::Less => self.entries.len(),
             Ordering::Greater => 0,
             Ordering::Equal => {
@@ -217,7 +217,7 @@ impl Index {
                 })
             }
         };
-        behind.saturating_sub(1)
+        after.saturating_sub(1)
     }
 
     /// Compares the prefix that all entries' rows share with as many bytes of `row`.

@@ -1,4 +1,4 @@
-use rowhouse_model::RegexEngine;
+use rowhouse_model::{ErrorKind, RegexEngine};
 
 use super::*;
 

@@ -71,13 +71,13 @@ const SEARCH: &[Layer] = &[
     ("texts", &["analyse", "words", "lucene", "highlight"]),
     ("segments", &["segment"]),
     ("index", &["rows", "list", "memory", "view"]),
-    ("searches and upkeep", &["find", "keep", "pinned"]),
+    ("searches and upkeep", &["find", "maintain", "pinned"]),
     ("search engine", &["engine"]),
 ];
 
 const QUERY: &[Layer] = &[
     ("rows by the key", &["projection", "row", "source", "parts", "plan_rows"]),
-    ("rows by an index", &["key_instead", "judge", "entries", "found_entries", "index_rows"]),
+    ("rows by an index", &["key_instead", "judge", "entries", "entry_reader", "index_rows"]),
     ("choice", &["choose"]),
     ("queries of the store", &["at_point", "table_query", "store_query", "search", "region"]),
 ];

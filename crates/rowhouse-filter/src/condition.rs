@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_only_told_from_something_whatever_the_operator() {
+    fn empty_operand_distinguishes_only_absent_from_present() {
         use CompareOperator::*;
         for operator in [Less, LessOrEqual, Equal, GreaterOrEqual, Greater] {
             assert_eq!(holds(operator, ""), "- ''", "{operator:?}");

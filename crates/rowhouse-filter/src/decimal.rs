@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_compare_whatever_their_scales() {
+    fn numbers_of_different_scales_compare() {
         assert_eq!(of(0, 1).compare(&of(2, 100)), Ordering::Equal);
         assert_eq!(of(1, 15).compare(&of(0, 1)), Ordering::Greater);
         assert_eq!(of(1, -15).compare(&of(0, -1)), Ordering::Less);

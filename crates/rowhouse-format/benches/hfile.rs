@@ -167,8 +167,8 @@ fn run(cells: &[Cell], encoding: DataBlockEncoding, block_len: u32) {
             .iter()
             .filter(|row| {
                 let key = bloom.key(row, b"");
-                let wanted = bloom.chunk_for(&key);
-                wanted.is_some_and(|number| bloom.chunk_contains(&chunks[number], &key))
+                let chunk = bloom.chunk_for(&key);
+                chunk.is_some_and(|number| bloom.chunk_contains(&chunks[number], &key))
             })
             .count();
     });

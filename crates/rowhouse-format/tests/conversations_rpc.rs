@@ -103,7 +103,8 @@ fn check_exception(mut frame: Bytes, exception: &Exception) {
     let ours = Exception::from(&error).to_response();
     assert_eq!(ours.exception_class_name, recorded.exception_class_name);
     assert_eq!(ours.do_not_retry, recorded.do_not_retry);
-    let (ours, recorded) = (ours.stack_trace.unwrap(), recorded.stack_trace.unwrap());
+    let ours = ours.stack_trace.unwrap();
+    let recorded = recorded.stack_trace.unwrap();
     assert_eq!(recorded.lines().next(), ours.lines().next());
 }
 

@@ -63,9 +63,9 @@ impl Source for StoreSource {
         Box::pin(ready(table.scan_at(scan, &self.point).map(rows)))
     }
 
-    fn judge(&self, judge: Arc<dyn JudgeRows>, found: Vec<Found>) -> Reading<Judged> {
+    fn judge(&self, judge: Arc<dyn JudgeRows>, hits: Vec<Found>) -> Reading<Judged> {
         let get = |get: &_| self.table.get_at(get, &self.point);
-        Box::pin(ready(judge.rows_at_point(found, &get)))
+        Box::pin(ready(judge.rows_at_point(hits, &get)))
     }
 
     fn now_millis(&self) -> Option<i64> {

@@ -80,8 +80,9 @@ impl Written {
             if !RowRange::one_contains(ranges.ranges(), &entry.key) || !plan.holds(&entry.key) {
                 continue;
             }
-            let (at, kind) = (Timestamp::MIN, CellKind::Put);
-            let cell = Cell::new(entry.key, ENTRY_FAMILY, "", at, kind, header.clone())?;
+            let value = header.clone();
+            let cell =
+                Cell::new(entry.key, ENTRY_FAMILY, "", Timestamp::MIN, CellKind::Put, value)?;
             self.entries.push(Found {
                 row: row.clone(),
                 entry: Row::new(vec![cell]),
@@ -121,14 +122,13 @@ impl<S: Source> MergedEntries<S> {
     ) -> Self {
         let is_merged = read.plan().order().sequence() == RowSequence::Merged;
         let Written { rows: written, entries: mut own, is_of_clients } = written;
-        let (index, next) = (index.clone(), None);
         let mut merged = Self {
-            index,
+            index: index.clone(),
             read,
             written,
             is_of_clients,
             own: VecDeque::new(),
-            next,
+            next: None,
             is_merged,
             direction,
         };
@@ -138,7 +138,7 @@ impl<S: Source> MergedEntries<S> {
     }
 
     /// Returns the next entry.
-    pub(crate) fn poll_found(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Found>>> {
+    pub(crate) fn poll_hit(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Found>>> {
         while self.next.is_none() {
             let Some(entry) = ready!(self.read.poll_row(context))? else { break };
             let entry = entry.row;
@@ -146,7 +146,8 @@ impl<S: Source> MergedEntries<S> {
                 Ok(row) => Bytes::from(row),
                 Err(_) if self.is_of_clients => continue,
                 Err(why) => {
-                    let (index, row) = (self.index.name(), escape(entry.key()));
+                    let index = self.index.name();
+                    let row = escape(entry.key());
                     return Poll::Ready(Err(Error::corruption(format!(
                         "a row of index {index} is no entry: {why}: row={row}"
                     ))));
@@ -166,7 +167,8 @@ impl<S: Source> MergedEntries<S> {
 
     /// Compares two entries in the order in which they come.
     fn compare(&self, one: &Found, other: &Found) -> Ordering {
-        let (one, other) = (one.entry.key(), other.entry.key());
+        let one = one.entry.key();
+        let other = other.entry.key();
         let template = self.index.template();
         let order = match (self.is_merged, template.logical_key(one), template.logical_key(other)) {
             (true, Ok(logical), Ok(others)) => logical.cmp(&others).then_with(|| one.cmp(other)),

@@ -8,7 +8,7 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 use rowhouse_schema::{ColumnSchema, Direction, Index, IndexPlan, KeySchema, Plan, RowSequence};
 
 use crate::entries::Written;
-use crate::found_entries::{EntryQuery, FoundEntries};
+use crate::entry_reader::{EntryQuery, EntryReader};
 use crate::judge::{EntryOrder, Judge};
 use crate::key_instead::KeyRows;
 use crate::projection::Projection;
@@ -48,7 +48,7 @@ pub struct IndexRows<S: Source> {
     judge: Arc<Judge<S>>,
     entry_plan: Plan,
     key_plan: Plan,
-    entries: FoundEntries<S>,
+    entries: EntryReader<S>,
     ended: bool,
     /// Entries whose rows are to be read next.
     batch: Vec<Found>,
@@ -117,14 +117,14 @@ impl<S: Source> IndexRows<S> {
             filter,
             retains_entries: judge.covers(),
         };
-        let Some(found) = FoundEntries::open(source, query, written).await? else {
+        let Some(reader) = EntryReader::open(source, query, written).await? else {
             return Ok(None);
         };
         Ok(Some(Self {
             judge: Arc::new(judge),
             entry_plan: entries,
             key_plan,
-            entries: found,
+            entries: reader,
             ended: false,
             batch: Vec::new(),
             batch_len: BATCH_FIRST,
@@ -180,20 +180,20 @@ impl<S: Source> IndexRows<S> {
         if self.left == 0 {
             return Poll::Ready(Ok(None));
         }
-        let mut found = match &mut self.by_key {
+        let mut result = match &mut self.by_key {
             None => ready!(self.poll_matching(context)),
             Some(rows) => ready!(rows.poll_row(context)),
         };
-        if let Err(error) = &found
+        if let Err(error) = &result
             && let Some(rows) = self.go_on_by_key(error)?
         {
-            found = ready!(rows.poll_row(context));
+            result = ready!(rows.poll_row(context));
         }
-        match found {
+        match result {
             Ok(Some(_)) => self.left -= 1,
             Ok(None) | Err(_) => self.left = 0,
         }
-        Poll::Ready(found)
+        Poll::Ready(result)
     }
 
     /// Opens the rows that are left by the key, if an error says that the index, or a row, cannot
@@ -249,8 +249,8 @@ impl<S: Source> IndexRows<S> {
                 self.fetch();
                 continue;
             }
-            match self.entries.poll_found(context)? {
-                Poll::Ready(Some(found)) => self.batch.push(found),
+            match self.entries.poll_hit(context)? {
+                Poll::Ready(Some(hit)) => self.batch.push(hit),
                 Poll::Ready(None) => {
                     self.ended = true;
                     self.fetch();
@@ -268,15 +268,16 @@ impl<S: Source> IndexRows<S> {
 
     /// Starts to read the rows for the entries in the batch.
     fn fetch(&mut self) {
-        let found = std::mem::take(&mut self.batch);
-        if found.is_empty() {
+        let hits = std::mem::take(&mut self.batch);
+        if hits.is_empty() {
             return;
         }
         if let Some(read) = &mut self.read {
-            read.extend(found.iter().map(|found| found.row.clone()));
+            read.extend(hits.iter().map(|hit| hit.row.clone()));
         }
         self.batch_len = (self.batch_len * 2).min(BATCH_MAX);
-        let (entries, judged) = (found.len(), self.judge.start(found));
+        let entries = hits.len();
+        let judged = self.judge.start(hits);
         self.fetches.push_back(Fetch { entries, judged });
     }
 }

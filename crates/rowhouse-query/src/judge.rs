@@ -69,16 +69,15 @@ impl<S: Source> Judge<S> {
         (order, direction): (EntryOrder, Direction),
         projection: Projection,
     ) -> Self {
-        let parts = match projection.keys_only && plan.row_plan().qualifiers().is_empty() {
-            true => key_parts(&plan, &projection, columns, order),
-            false => {
-                let mut columns_read = projection.columns.clone();
-                if order != EntryOrder::Sorted {
-                    add_index_columns(&mut columns_read, columns, &plan);
-                }
-                let read = Projection { columns: columns_read, keys_only: false };
-                read.parts(plan.row_plan(), &source.families())
+        let parts = if projection.keys_only && plan.row_plan().qualifiers().is_empty() {
+            key_parts(&plan, &projection, columns, order)
+        } else {
+            let mut columns_read = projection.columns.clone();
+            if order != EntryOrder::Sorted {
+                add_index_columns(&mut columns_read, columns, &plan);
             }
+            let read = Projection { columns: columns_read, keys_only: false };
+            read.parts(plan.row_plan(), &source.families())
         };
         let is_at_point = source.now_millis().is_some();
         // Not to sort whole rows in memory.
@@ -86,9 +85,10 @@ impl<S: Source> Judge<S> {
             && is_at_point
             && order != EntryOrder::Sorted
             && parts.len() == 1;
-        let is_covered = match projection.keys_only && projection.columns.is_all() {
-            true => plan.is_decided(),
-            false => plan.is_covered(&projection.columns),
+        let is_covered = if projection.keys_only && projection.columns.is_all() {
+            plan.is_decided()
+        } else {
+            plan.is_covered(&projection.columns)
         };
         let is_covered = is_covered && !plan.index().is_copy() && is_at_point;
         let covered = is_covered.then(|| covered_columns(&plan, &projection.columns));
@@ -96,19 +96,19 @@ impl<S: Source> Judge<S> {
     }
 
     /// What is required from entries: the columns and the filter.
-    pub(crate) fn entry_parts(&self, kept_by_clients: bool) -> (Columns, Option<Filter>) {
+    pub(crate) fn entry_parts(&self, is_of_clients: bool) -> (Columns, Option<Filter>) {
         match self.parts.first() {
             Some(part) if self.is_copied => (part.columns.clone(), part.filter.clone()),
             _ if self.plan.index().is_copy() => entry_header(self.plan.index()),
-            _ => (self.entry_columns(kept_by_clients), None),
+            _ => (self.entry_columns(is_of_clients), None),
         }
     }
 
     /// The required entry columns. An entry that clients maintain consists of cells with any
     /// qualifiers.
-    fn entry_columns(&self, kept_by_clients: bool) -> Columns {
+    fn entry_columns(&self, is_of_clients: bool) -> Columns {
         let mut columns = Columns::all();
-        if kept_by_clients {
+        if is_of_clients {
             columns.add_family(ENTRY_FAMILY);
             return columns;
         }
@@ -125,14 +125,15 @@ impl<S: Source> Judge<S> {
     }
 
     /// Starts to judge entries.
-    pub(crate) fn start(self: &Arc<Self>, found: Vec<Found>) -> Reading<Judged> {
-        self.source.judge(Arc::<Self>::clone(self), found)
+    pub(crate) fn start(self: &Arc<Self>, hits: Vec<Found>) -> Reading<Judged> {
+        self.source.judge(Arc::<Self>::clone(self), hits)
     }
 
     /// Returns what reads the rows by the key at the same read point; `None` without one.
     pub(crate) fn key_instead(&self) -> Option<KeyInstead<S>> {
         self.source.now_millis()?;
-        let (source, key) = (self.source.clone(), self.key.clone());
+        let source = self.source.clone();
+        let key = self.key.clone();
         Some(KeyInstead {
             source,
             key,
@@ -158,9 +159,9 @@ impl<S: Source> Judge<S> {
 
     /// Returns the requested cells of an entry that is certain and covers them; without any cell if
     /// the row has none.
-    fn of_entry(&self, found: &Found, now: i64) -> Result<Option<Row>> {
+    fn of_entry(&self, hit: &Found, now: i64) -> Result<Option<Row>> {
         let Some(covered) = &self.covered else { return Ok(None) };
-        let Some(header) = found.entry.value(ENTRY_FAMILY, "") else { return Ok(None) };
+        let Some(header) = hit.entry.value(ENTRY_FAMILY, "") else { return Ok(None) };
         let header = EntryHeader::decode(&header)?;
         if !header.is_certain_at(now) {
             return Ok(None);
@@ -168,7 +169,7 @@ impl<S: Source> Judge<S> {
         let mut cells = Vec::with_capacity(covered.len());
         for CoveredColumn { at, column, name } in covered {
             let Some(timestamp) = header.timestamps.get(*at).copied().flatten() else { continue };
-            let value = found.entry.value(ENTRY_FAMILY, name).ok_or_else(|| {
+            let value = hit.entry.value(ENTRY_FAMILY, name).ok_or_else(|| {
                 Error::corruption(format!(
                     "an entry lacks a covered cell: index={}, column={}",
                     self.plan.index().name(),
@@ -177,7 +178,8 @@ impl<S: Source> Judge<S> {
             })?;
             let family = Bytes::copy_from_slice(column.family());
             let qualifier = Bytes::copy_from_slice(column.qualifier().unwrap_or_default());
-            let (at, row) = (Timestamp::from_millis(timestamp)?, found.row.clone());
+            let at = Timestamp::from_millis(timestamp)?;
+            let row = hit.row.clone();
             cells.push(Cell::new(row, family, qualifier, at, CellKind::Put, value)?);
         }
         Ok(Some(Row::new(cells)))
@@ -185,13 +187,13 @@ impl<S: Source> Judge<S> {
 
     /// Adds the row for an entry if the row matches the query, and has the entry as the first one
     /// that leads to it.
-    fn judge(&self, found: Found, row: Vec<Row>, judged: &mut Judged) -> Result<()> {
+    fn judge(&self, hit: Found, row: Vec<Row>, judged: &mut Judged) -> Result<()> {
         let parts: Vec<_> = row.into_iter().filter(|part| !part.is_empty()).collect();
         if parts.is_empty() {
             return Ok(());
         }
         let row = together(parts);
-        match self.plan.matches_row(&found.row, &row) {
+        match self.plan.matches_row(&hit.row, &row) {
             Ok(true) => {}
             Ok(false) => return Ok(()),
             Err(_) => {
@@ -200,9 +202,9 @@ impl<S: Source> Judge<S> {
             }
         }
         if self.order != EntryOrder::Sorted {
-            let entries = self.plan.index().entries(&found.row, &row)?;
+            let entries = self.plan.index().entries(&hit.row, &row)?;
             let first = self.plan.first_matching(&entries, self.direction);
-            if first.is_none_or(|first| first.key != found.entry.key()) {
+            if first.is_none_or(|first| first.key != hit.entry.key()) {
                 return Ok(());
             }
         }
@@ -214,7 +216,7 @@ impl<S: Source> Judge<S> {
         } else {
             Row::new(row.cells().filter(shows).map(|cell| cell.to_cell()).collect())
         };
-        judged.rows.extend(self.row(found, row));
+        judged.rows.extend(self.row(hit, row));
         Ok(())
     }
 
@@ -224,53 +226,50 @@ impl<S: Source> Judge<S> {
     }
 
     /// Returns a query row with these cells, if it is there.
-    fn row(&self, found: Found, row: Row) -> Option<MatchingRow> {
+    fn row(&self, hit: Found, row: Row) -> Option<MatchingRow> {
         if row.is_empty() && !self.is_there_by_entry() {
             return None;
         }
         let is_position = self.order == EntryOrder::Index;
-        let values = self.key.decode(&found.row);
-        let entry = is_position.then(|| Bytes::copy_from_slice(found.entry.key()));
-        let key = row.is_empty().then_some(found.row);
+        let values = self.key.decode(&hit.row);
+        let entry = is_position.then(|| Bytes::copy_from_slice(hit.entry.key()));
+        let key = row.is_empty().then_some(hit.row);
         Some(MatchingRow { row, key, values, entry })
     }
 }
 
 impl<S: Source> JudgeRows for Judge<S> {
-    fn gets_of(&self, found: &[Found]) -> Result<Vec<Get>> {
-        found.iter().flat_map(|found| self.gets(&found.row)).collect()
+    fn gets_of(&self, hits: &[Found]) -> Result<Vec<Get>> {
+        hits.iter().flat_map(|hit| self.gets(&hit.row)).collect()
     }
 
-    fn rows_of(&self, found: Vec<Found>, rows: Vec<Result<Row>>) -> Result<Judged> {
-        let (mut rows, mut judged) = (rows.into_iter(), Judged::default());
-        for found in found {
+    fn rows_of(&self, hits: Vec<Found>, rows: Vec<Result<Row>>) -> Result<Judged> {
+        let mut rows = rows.into_iter();
+        let mut judged = Judged::default();
+        for hit in hits {
             let row = rows.by_ref().take(self.parts.len()).collect::<Result<Vec<_>>>()?;
-            self.judge(found, row, &mut judged)?;
+            self.judge(hit, row, &mut judged)?;
         }
         Ok(judged)
     }
 
-    fn rows_at_point(
-        &self,
-        found: Vec<Found>,
-        get: &dyn Fn(&Get) -> Result<Row>,
-    ) -> Result<Judged> {
+    fn rows_at_point(&self, hits: Vec<Found>, get: &dyn Fn(&Get) -> Result<Row>) -> Result<Judged> {
         let mut judged = Judged::default();
         // Entries were read before, and can only have become less certain since.
         let Some(now) = self.source.now_millis() else { return Ok(judged) };
-        for found in found {
-            if self.is_copied && !found.is_own {
-                let row = under_key(&found.entry, &found.row)?;
-                self.judge(found, vec![row], &mut judged)?;
+        for hit in hits {
+            if self.is_copied && !hit.is_own {
+                let row = under_key(&hit.entry, &hit.row)?;
+                self.judge(hit, vec![row], &mut judged)?;
                 continue;
             }
-            if let Some(row) = self.of_entry(&found, now)? {
-                judged.rows.extend(self.row(found, row));
+            if let Some(row) = self.of_entry(&hit, now)? {
+                judged.rows.extend(self.row(hit, row));
                 continue;
             }
-            let row = self.gets(&found.row).map(|request| get(&request?));
+            let row = self.gets(&hit.row).map(|request| get(&request?));
             let row = row.collect::<Result<Vec<_>>>()?;
-            self.judge(found, row, &mut judged)?;
+            self.judge(hit, row, &mut judged)?;
         }
         Ok(judged)
     }

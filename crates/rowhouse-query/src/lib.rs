@@ -9,7 +9,7 @@
 mod at_point;
 mod choose;
 mod entries;
-mod found_entries;
+mod entry_reader;
 mod index_rows;
 mod judge;
 mod key_instead;

@@ -38,11 +38,16 @@ struct Part<R> {
 impl<S: Source> RangeReader<S> {
     /// Determines the scans for a plan.
     pub(crate) fn new(source: S, from: ReadFrom, plan: &Plan, projection: &Projection) -> Self {
-        let parts = match source.returns_only_matching() {
-            true if projection.keys_only => vec![projection.first_key()],
-            true => vec![PlanPart { columns: projection.columns.clone(), filter: None }],
-            false if projection.needs_point(plan) => projection.parts(plan, &source.families()),
-            false => projection.parts(plan, &[]),
+        let parts = if source.returns_only_matching() {
+            if projection.keys_only {
+                vec![projection.first_key()]
+            } else {
+                vec![PlanPart { columns: projection.columns.clone(), filter: None }]
+            }
+        } else if projection.needs_point(plan) {
+            projection.parts(plan, &source.families())
+        } else {
+            projection.parts(plan, &[])
         };
         Self { source, from, parts }
     }
@@ -58,10 +63,12 @@ impl<S: Source> RangeReader<S> {
         scan: Scan,
         range: RowRange,
     ) -> Result<RangeScans<S::Rows>> {
-        let (reversed, left) = (scan.reversed, scan.limit);
+        let reversed = scan.reversed;
+        let left = scan.limit;
         let mut opened = Vec::with_capacity(self.parts.len());
         for PlanPart { columns, filter } in &self.parts {
-            let (range, columns) = (range.clone(), columns.clone());
+            let range = range.clone();
+            let columns = columns.clone();
             let filter = filter.clone().map(Box::new);
             let scan = Scan { range, columns, filter, ..scan.clone() };
             let rows = self.source.scan(self.from, scan).await?;
@@ -130,9 +137,10 @@ impl<R: SourceRows> Part<R> {
 
 /// Returns the rows after `row`, in reading order.
 fn following(row: &[u8], reversed: bool) -> RowRange {
-    match reversed {
-        true => RowRange::new(Bytes::new(), row.to_vec()),
-        false => RowRange::new([row, &[0]].concat(), Bytes::new()),
+    if reversed {
+        RowRange::new(Bytes::new(), row.to_vec())
+    } else {
+        RowRange::new([row, &[0]].concat(), Bytes::new())
     }
 }
 

@@ -87,30 +87,29 @@ impl<S: Source> PlanRows<S> {
         let KeyQuery { key, plan, mut scan, keys_only, limit, with_misfits } = query;
         let merged = plan.order().sequence() == RowSequence::Merged;
         let direction = if scan.reversed { Direction::Reverse } else { Direction::Forward };
-        let streams = match merged {
-            true => {
-                plan.streams().map(|stream| RangeStream::new(stream.ranges(), direction)).collect()
-            }
-            false => vec![RangeStream::new(plan.ranges(), direction)],
+        let streams = if merged {
+            plan.streams().map(|stream| RangeStream::new(stream.ranges(), direction)).collect()
+        } else {
+            vec![RangeStream::new(plan.ranges(), direction)]
         };
         let merge = merged.then(|| StreamMerge::new(&plan, direction));
         let projection = Projection { columns: std::mem::take(&mut scan.columns), keys_only };
         let reads = Arc::new(RangeReader::new(source, from, &plan, &projection));
-        let shown = match reads.returns_only_matching() {
-            true => None,
-            false => add_condition_columns(&mut projection.columns.clone(), &plan),
+        let shown = if reads.returns_only_matching() {
+            None
+        } else {
+            add_condition_columns(&mut projection.columns.clone(), &plan)
         };
-        let (left, not_fitting, unreadable) = (limit, 0, 0);
         let reader = RowReader {
             schema: key,
             plan,
             scan,
             reads,
             shown,
-            left,
+            left: limit,
             with_misfits,
-            not_fitting,
-            unreadable,
+            not_fitting: 0,
+            unreadable: 0,
         };
         let mut rows = Self { reader, streams, merge, key: Vec::new() };
         // Opening the streams here reports the table's errors before the first row is requested.
@@ -151,7 +150,8 @@ impl<S: Source> PlanRows<S> {
     /// Returns what opens a stream's first range, if it has one.
     fn opening(&mut self, at: usize) -> Option<Reading<Opened<S::Rows>>> {
         let range = self.streams[at].ranges.pop_front()?;
-        let (reads, scan) = (Arc::clone(&self.reader.reads), self.reader.limited_scan());
+        let reads = Arc::clone(&self.reader.reads);
+        let scan = self.reader.limited_scan();
         Some(Box::pin(async move {
             let mut rows = reads.open(scan, range).await?;
             let first = rows.next().await?;
@@ -164,21 +164,21 @@ impl<S: Source> PlanRows<S> {
         if self.reader.left == 0 {
             return Poll::Ready(Ok(None));
         }
-        let found = ready!(self.poll_matching(context));
-        match found {
+        let result = ready!(self.poll_matching(context));
+        match result {
             Ok(Some(_)) => self.reader.left -= 1,
             // Not a row from another range after an error.
             Ok(None) | Err(_) => self.reader.left = 0,
         }
-        Poll::Ready(found)
+        Poll::Ready(result)
     }
 
     fn poll_matching(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<MatchingRow>>> {
         let Self { reader, streams, merge, key } = self;
         let Some(merge) = merge else { return streams[0].poll_matching(reader, context) };
         loop {
-            let Some(wanted) = merge.wanted() else { return Poll::Ready(Ok(merge.next_row())) };
-            match ready!(streams[wanted].poll_matching(reader, context))? {
+            let Some(stream) = merge.wanted() else { return Poll::Ready(Ok(merge.next_row())) };
+            match ready!(streams[stream].poll_matching(reader, context))? {
                 None => merge.end(),
                 Some(row) if row.values.is_err() || merge.is_next(row.key())? => {
                     return Poll::Ready(Ok(Some(row)));

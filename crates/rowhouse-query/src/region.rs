@@ -7,7 +7,7 @@ use rowhouse_store::{IndexRead, Region, RegionScanner, RowSelection, Store, is_u
 use crate::at_point::{StoreSource, at_once};
 use crate::choose::Access;
 use crate::entries::Written;
-use crate::found_entries::{EntryQuery, FoundEntries};
+use crate::entry_reader::{EntryQuery, EntryReader};
 use crate::judge::{EntryOrder, entry_header};
 use crate::search::{self, Search};
 use crate::source::Source;
@@ -230,7 +230,7 @@ fn direction_of(scan: &Scan) -> Direction {
 /// The rows to which index entries lead, in scan order. Where the index cannot be read any further,
 /// these are all rows that are left.
 struct RowsByIndex {
-    entries: FoundEntries<StoreSource>,
+    entries: EntryReader<StoreSource>,
     source: StoreSource,
     name: String,
     /// The ranges that hold all rows, in scan order.
@@ -276,12 +276,13 @@ impl RowsByIndex {
             filter,
             retains_entries: false,
         };
-        let opened = at_once(FoundEntries::open(source.clone(), entries, Written::default()));
+        let opened = at_once(EntryReader::open(source.clone(), entries, Written::default()));
         if let Err(error) = &opened {
             source.report_damage(error);
         }
         Ok(opened?.map(|entries| {
-            let (name, reversed) = (index.name().to_owned(), scan.reversed);
+            let name = index.name().to_owned();
+            let reversed = scan.reversed;
             let ranges = in_order(ranges.to_vec(), reversed);
             (read, Self { entries, source, name, ranges, reversed, last: None, rest: None })
         }))
@@ -308,8 +309,8 @@ impl Iterator for RowsByIndex {
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_none() {
             match at_once(self.entries.next()) {
-                Ok(found) => {
-                    let row = found?.row;
+                Ok(hit) => {
+                    let row = hit?.row;
                     self.last = Some(row.clone());
                     return Some(Ok(RowRange::row(&row)));
                 }

@@ -180,11 +180,11 @@ impl StoreKeys {
     /// `Io`, `Corruption`; `Timeout`. The keys end with the first.
     #[expect(clippy::should_implement_trait, reason = "as scanners")]
     pub fn next(&mut self) -> Result<Option<Bytes>> {
-        let found = at_once(std::future::poll_fn(|context| match &mut self.rows {
+        let row = at_once(std::future::poll_fn(|context| match &mut self.rows {
             Rows::ByKey(rows) => rows.poll_row(context),
             Rows::ByIndex(rows) => rows.poll_row(context),
         }));
-        Ok(found?.map(|found| Bytes::copy_from_slice(found.key())))
+        Ok(row?.map(|row| Bytes::copy_from_slice(row.key())))
     }
 
     /// The table, at the read point.

@@ -113,11 +113,12 @@ fn cpu() -> Duration {
 }
 
 fn measured<T>(what: &str, of: u64, run: impl FnOnce() -> T) -> (T, Duration) {
-    let (begun, start) = (Instant::now(), cpu());
+    let started = Instant::now();
+    let cpu_start = cpu();
     let done = run();
-    let took = cpu() - start;
+    let took = cpu() - cpu_start;
     let each = took.as_nanos() as f64 / 1000.0 / of as f64;
-    println!("{what:46} {each:9.2} µs CPU each, {:7.2} s", begun.elapsed().as_secs_f64());
+    println!("{what:46} {each:9.2} µs CPU each, {:7.2} s", started.elapsed().as_secs_f64());
     (done, took)
 }
 
@@ -216,11 +217,13 @@ fn main() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let engine = SearchEngine::without_thread(&store);
-    let (plain, name) = (TableName::parse("plain").unwrap(), TableName::parse("t").unwrap());
+    let plain = TableName::parse("plain").unwrap();
+    let name = TableName::parse("t").unwrap();
     store.create_table(descriptor("plain", PLAIN), &[]).unwrap();
     store.create_table(descriptor("t", &format!("1 {INDEX}")), &[]).unwrap();
     engine.work(&name, "text").unwrap();
-    let (table, plain_table) = (store.table(&name).unwrap(), store.table(&plain).unwrap());
+    let table = store.table(&name).unwrap();
+    let plain_table = store.table(&plain).unwrap();
     let (_, plain_took) = measured("puts in batches, no index", count, || {
         load(&plain_table, &documents);
     });
@@ -250,10 +253,8 @@ fn main() {
     );
 
     let common = english_word(3);
-    let (two, phrase) = (
-        format!("{} {}", english_word(20), english_word(30)),
-        format!("\"{} {}\"", english_word(0), english_word(1)),
-    );
+    let two = format!("{} {}", english_word(20), english_word(30));
+    let phrase = format!("\"{} {}\"", english_word(0), english_word(1));
     let rare = english_word(20_000);
     for (what, words, prefix) in [
         ("one word", &common[..], None),
@@ -264,7 +265,7 @@ fn main() {
         ("one word in one user", &common, Some("user123-")),
     ] {
         let rounds = 300;
-        let (found, bare_took) = measured(&format!("bare tantivy: {what}"), rounds, || {
+        let (bare_rows, bare_took) = measured(&format!("bare tantivy: {what}"), rounds, || {
             (0..rounds).map(|_| bare.search(words, prefix)).max().unwrap()
         });
         let user = prefix.map_or(String::new(), |_| "user = 'user123' and ".to_owned());
@@ -273,7 +274,7 @@ fn main() {
             let search = || engine.find(&name, &plan).unwrap().by_score(0, 10).unwrap();
             (0..rounds).map(|_| search().len()).max().unwrap()
         });
-        assert_eq!(rows, found);
+        assert_eq!(rows, bare_rows);
         ratio("throughput, of bare tantivy", bare_took, own_took);
     }
 
@@ -283,28 +284,28 @@ fn main() {
         changed.into_iter().map(|(key, text)| (key.clone(), format!("{text} new"))).collect();
     load(&table, &changed);
     let plan = plan("body matches 'new'");
-    let begun = Instant::now();
+    let started = Instant::now();
     assert_eq!(engine.find(&name, &plan).unwrap().count().unwrap(), changed.len() as u64);
-    println!("first search with {} rows changed: {:?}", changed.len(), begun.elapsed());
-    let begun = Instant::now();
+    println!("first search with {} rows changed: {:?}", changed.len(), started.elapsed());
+    let started = Instant::now();
     for _ in 0..100 {
         engine.find(&name, &plan).unwrap().by_score(0, 10).unwrap();
     }
-    println!("each further one: {:?}", begun.elapsed() / 100);
+    println!("each further one: {:?}", started.elapsed() / 100);
     load(&table, &changed[..1]);
-    let begun = Instant::now();
+    let started = Instant::now();
     engine.find(&name, &plan).unwrap().by_score(0, 10).unwrap();
-    println!("after one more change: {:?}", begun.elapsed());
+    println!("after one more change: {:?}", started.elapsed());
 
     engine.close();
     store.close().unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     let store = Store::open(dir.path()).unwrap();
-    println!("open the store: {:?}", begun.elapsed());
+    println!("open the store: {:?}", started.elapsed());
     let engine = SearchEngine::without_thread(&store);
-    let begun = Instant::now();
+    let started = Instant::now();
     engine.find(&name, &plan).unwrap().by_score(0, 10).unwrap();
-    println!("first search after it: {:?}", begun.elapsed());
+    println!("first search after it: {:?}", started.elapsed());
     engine.close();
     store.close().unwrap();
 }

@@ -69,17 +69,17 @@ impl Memory {
         pending: &[PendingRow],
         now: i64,
     ) -> Result<()> {
-        let mut kept = HashMap::with_capacity(pending.len());
+        let mut retained = HashMap::with_capacity(pending.len());
         let mut new = Vec::new();
         for row in pending {
             match self.rows.remove(&row.row) {
                 Some(analysed) if analysed.queued_at == row.queued_at && now <= analysed.until => {
-                    kept.insert(row.row.clone(), analysed);
+                    retained.insert(row.row.clone(), analysed);
                 }
                 _ => new.push(row),
             }
         }
-        self.rows = kept;
+        self.rows = retained;
         if let Err(error) = self.analyse(read, layout, &new, now) {
             // Some rows may be in no segment.
             self.clear();
@@ -134,9 +134,14 @@ impl Memory {
         let segment = self.segments.len();
         self.push(layout, files)?;
         for (doc, (row, until)) in (0..).zip(rows) {
-            let queued_at = row.queued_at;
-            let (older, older_at) = (Vec::new(), u64::MAX);
-            let analysed = Analysed { queued_at, until, segment, doc, older, older_at };
+            let analysed = Analysed {
+                queued_at: row.queued_at,
+                until,
+                segment,
+                doc,
+                older: Vec::new(),
+                older_at: u64::MAX,
+            };
             self.rows.insert(row.row.clone(), analysed);
         }
         Ok(())

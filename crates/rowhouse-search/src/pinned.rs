@@ -10,10 +10,10 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use crate::find::Found;
 
 /// How long a search is retained after the last page.
-const KEPT: Duration = Duration::from_secs(300);
+const RETAINED: Duration = Duration::from_secs(300);
 
 /// How long a search that was read to the end is retained, for a client that lost the answer.
-const KEPT_AT_END: Duration = Duration::from_secs(60);
+const RETAINED_AT_END: Duration = Duration::from_secs(60);
 
 /// A search that [`PinnedViews`] keeps.
 pub trait Pinned {
@@ -39,13 +39,13 @@ pub struct PinnedViews<F> {
 
 struct Views<F> {
     next_id: u64,
-    kept: Vec<Kept<F>>,
+    pinned: Vec<PinnedView<F>>,
 }
 
-struct Kept<F> {
+struct PinnedView<F> {
     until: Instant,
     id: u64,
-    found: Arc<F>,
+    search: Arc<F>,
 }
 
 impl<F: Pinned> PinnedViews<F> {
@@ -54,24 +54,24 @@ impl<F: Pinned> PinnedViews<F> {
         // Tokens outlive the process, and a token from an earlier process must not reach another
         // search.
         let next_id = RandomState::new().hash_one(0) >> 1;
-        let views = Views { next_id, kept: Vec::new() };
+        let views = Views { next_id, pinned: Vec::new() };
         Self { views: Mutex::new(views), views_max }
     }
 
     /// Retains a search from now on, and returns the id. A search that is retained already has one.
-    pub fn pin(&self, id: Option<u64>, found: Arc<F>) -> u64 {
+    pub fn pin(&self, id: Option<u64>, search: Arc<F>) -> u64 {
         let mut views = self.views.lock();
         views.forget_old();
         let id = id.unwrap_or_else(|| {
             views.next_id += 1;
             views.next_id
         });
-        views.kept.retain(|kept| kept.id != id);
-        if views.kept.len() >= self.views_max {
-            let first = (0..views.kept.len()).min_by_key(|nth| views.kept[*nth].until);
-            first.into_iter().for_each(|nth| drop(views.kept.swap_remove(nth)));
+        views.pinned.retain(|view| view.id != id);
+        if views.pinned.len() >= self.views_max {
+            let first = (0..views.pinned.len()).min_by_key(|nth| views.pinned[*nth].until);
+            first.into_iter().for_each(|nth| drop(views.pinned.swap_remove(nth)));
         }
-        views.kept.push(Kept { until: Instant::now() + KEPT, id, found });
+        views.pinned.push(PinnedView { until: Instant::now() + RETAINED, id, search });
         id
     }
 
@@ -82,16 +82,16 @@ impl<F: Pinned> PinnedViews<F> {
     pub fn get(&self, id: u64) -> Result<Arc<F>> {
         let mut views = self.views.lock();
         views.forget_old();
-        let kept = views.kept.iter().find(|kept| kept.id == id);
-        kept.map(|kept| Arc::clone(&kept.found)).ok_or_else(ended)
+        let view = views.pinned.iter().find(|view| view.id == id);
+        view.map(|view| Arc::clone(&view.search)).ok_or_else(ended)
     }
 
     /// Retains a search that was read to the end for a minute at most.
     pub fn end(&self, id: u64) {
-        let until = Instant::now() + KEPT_AT_END;
+        let until = Instant::now() + RETAINED_AT_END;
         let mut views = self.views.lock();
-        for kept in views.kept.iter_mut().filter(|kept| kept.id == id) {
-            kept.until = kept.until.min(until);
+        for view in views.pinned.iter_mut().filter(|view| view.id == id) {
+            view.until = view.until.min(until);
         }
     }
 
@@ -102,14 +102,14 @@ impl<F: Pinned> PinnedViews<F> {
 
     /// Ends all searches.
     pub fn clear(&self) {
-        self.views.lock().kept.clear();
+        self.views.lock().pinned.clear();
     }
 }
 
 impl<F: Pinned> Views<F> {
     fn forget_old(&mut self) {
         let now = Instant::now();
-        self.kept.retain(|kept| kept.until > now && !kept.found.is_over());
+        self.pinned.retain(|view| view.until > now && !view.search.is_over());
     }
 }
 
@@ -117,7 +117,7 @@ fn ended() -> Error {
     let message = format!(
         "the pages by score have ended: a page is continued within {} s, in the process that \
          returned the page before it, and while the table is neither dropped, truncated nor restored",
-        KEPT.as_secs()
+        RETAINED.as_secs()
     );
     Error::new(ErrorKind::UnknownScanner, message)
 }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn search_is_kept_until_it_ends_or_too_many_come_after_it() {
+    fn search_is_retained_until_it_ends_or_too_many_follow() {
         let views = PinnedViews::new(2);
         let one = views.pin(None, search("one"));
         let two = views.pin(None, search("two"));
@@ -162,17 +162,18 @@ mod tests {
     #[test]
     fn search_ends_with_its_table() {
         let views = PinnedViews::new(2);
-        let found = search("found");
-        let id = views.pin(None, Arc::clone(&found));
+        let dropped = search("found");
+        let id = views.pin(None, Arc::clone(&dropped));
         assert!(views.get(id).is_ok());
-        found.1.store(true, Ordering::Relaxed);
+        dropped.1.store(true, Ordering::Relaxed);
         assert_eq!(views.get(id).unwrap_err().kind(), ErrorKind::UnknownScanner);
-        assert_eq!(Arc::strong_count(&found), 1, "it is dropped");
+        assert_eq!(Arc::strong_count(&dropped), 1, "it is dropped");
     }
 
     #[test]
     fn ids_of_another_process_are_unknown() {
-        let (before, after) = (PinnedViews::new(2), PinnedViews::new(2));
+        let before = PinnedViews::new(2);
+        let after = PinnedViews::new(2);
         let id = before.pin(None, search("before"));
         after.pin(None, search("after"));
         assert!(after.get(id).is_err());

@@ -24,10 +24,7 @@ pub(crate) fn search_of(read: &SearchRead) -> Result<&Search> {
 pub(crate) fn document_of(read: &SearchRead, row: &[u8], now: i64) -> Result<Document> {
     let search = search_of(read)?;
     let (cells, until) = read.row_at_time(row, now)?;
-    let values = match read.index.fits(row) {
-        true => search.values(&cells),
-        false => Vec::new(),
-    };
+    let values = if read.index.fits(row) { search.values(&cells) } else { Vec::new() };
     Ok(Document { row: row.to_vec(), values, until })
 }
 

@@ -229,8 +229,10 @@ impl OpenSegments {
             segments.push(match open {
                 Some(at) => self.segments.swap_remove(at),
                 None => {
-                    let (table, long_words) = (&read.entries, listed.long_words);
-                    let (layout, parts) = (&self.layout, &self.parts);
+                    let table = &read.entries;
+                    let long_words = listed.long_words;
+                    let layout = &self.layout;
+                    let parts = &self.parts;
                     TableSegment::new(OpenSegment::in_table(
                         table, &listed.id, long_words, layout, parts,
                     )?)

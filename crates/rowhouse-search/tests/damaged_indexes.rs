@@ -115,15 +115,15 @@ fn state(store: &Store) -> IndexState {
 fn heals(dir: &Path, file: &str, damaged: &str) -> bool {
     let store = Store::open(dir).unwrap();
     let engine = SearchEngine::start(&store).unwrap();
-    let found = |words: &str| match count(&engine, words) {
+    let count_of = |words: &str| match count(&engine, words) {
         Ok(count) => count,
         Err(error) => panic!("{damaged}: {error}"),
     };
-    assert_eq!(found("common"), ROWS as u64, "{damaged}");
-    assert_eq!(found("w7"), 1, "{damaged}");
+    assert_eq!(count_of("common"), ROWS as u64, "{damaged}");
+    assert_eq!(count_of("w7"), 1, "{damaged}");
     put(&store, ROWS);
-    assert_eq!(found(&format!("w{ROWS}")), 1, "{damaged}");
-    assert_eq!(found("common"), ROWS as u64 + 1, "{damaged}");
+    assert_eq!(count_of(&format!("w{ROWS}")), 1, "{damaged}");
+    assert_eq!(count_of("common"), ROWS as u64 + 1, "{damaged}");
     let verified = loop {
         // A part that no search has read.
         match engine.verify(&name(), "text", &mut |_| {}) {
@@ -149,7 +149,7 @@ fn heals(dir: &Path, file: &str, damaged: &str) -> bool {
 #[test]
 fn a_full_text_index_with_a_flipped_bit_in_a_file_is_built_anew() {
     let dir = tempfile::tempdir().unwrap();
-    let mut found = BTreeSet::new();
+    let mut healed = BTreeSet::new();
     for (family, file) in filled(dir.path()) {
         let len = fs::metadata(dir.path().join("files").join(&file)).unwrap().len() as usize;
         for at in (0..len).step_by(len / 24) {
@@ -159,11 +159,11 @@ fn a_full_text_index_with_a_flipped_bit_in_a_file_is_built_anew() {
             bytes[at] ^= 1 << (at % 8);
             fs::write(&path, bytes).unwrap();
             if heals(damaged.path(), &file, &format!("{family}: {file} at {at}")) {
-                found.insert(family);
+                healed.insert(family);
             }
         }
     }
-    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(healed.len(), 3, "{healed:?}");
 }
 
 #[test]

@@ -77,7 +77,8 @@ impl Mail {
 #[test]
 fn documents_are_rows_that_show_a_value_while_they_do() {
     let mail = Mail::new();
-    let (short, long) = (Duration::from_millis(300), Duration::from_secs(3_600));
+    let short = Duration::from_millis(300);
+    let long = Duration::from_secs(3_600);
     mail.put("aa-1", "b", b"a text", None);
     mail.put("aa-2", "z", b"not a number", Some(long));
     mail.put("aa-3", "z", b"not a number", None);
@@ -128,18 +129,18 @@ fn a_search_ends_at_its_deadline_and_goes_on_with_another() {
         mail.put(&format!("aa-{n:04}"), "b", format!("common w{n}").as_bytes(), None);
     }
     for query in ["common", "*:*", "id_:0*", "common OR w5", "body:*", "-w7"] {
-        let mut found = mail.find(query, Some(Instant::now())).unwrap();
+        let mut matches = mail.find(query, Some(Instant::now())).unwrap();
         let part = PagePart { limit: 10, ..PagePart::default() };
         let timed_out = |error: Option<rowhouse_model::Error>| {
             assert_eq!(error.map(|it| it.kind()), Some(ErrorKind::Timeout), "{query}");
         };
-        timed_out(found.count().err());
-        timed_out(found.by_score(0, 10).err());
-        timed_out(found.by_key(Direction::Reverse, None, 10).err());
-        timed_out(found.facets("size", 10).err());
-        timed_out(found.ordered(&[OrderKey::Score(Direction::Reverse)], true, part).err());
-        found.renew(Some(Instant::now() + Duration::from_secs(60)));
-        assert!(found.count().unwrap() >= 1_000, "{query}");
-        assert_eq!(found.ordered(&[], false, part).unwrap().rows.len(), 10, "{query}");
+        timed_out(matches.count().err());
+        timed_out(matches.by_score(0, 10).err());
+        timed_out(matches.by_key(Direction::Reverse, None, 10).err());
+        timed_out(matches.facets("size", 10).err());
+        timed_out(matches.ordered(&[OrderKey::Score(Direction::Reverse)], true, part).err());
+        matches.renew(Some(Instant::now() + Duration::from_secs(60)));
+        assert!(matches.count().unwrap() >= 1_000, "{query}");
+        assert_eq!(matches.ordered(&[], false, part).unwrap().rows.len(), 10, "{query}");
     }
 }

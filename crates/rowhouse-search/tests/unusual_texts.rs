@@ -52,8 +52,8 @@ impl Searched {
     }
 
     fn rows(&self, words: &str) -> Vec<String> {
-        let found = self.engine.find(&name(), &plan(words)).unwrap();
-        let rows = found.by_key(Direction::Forward, None, 100).unwrap();
+        let matches = self.engine.find(&name(), &plan(words)).unwrap();
+        let rows = matches.by_key(Direction::Forward, None, 100).unwrap();
         rows.iter().map(|row| String::from_utf8(row.to_vec()).unwrap()).collect()
     }
 }
@@ -75,14 +75,14 @@ fn an_answer_says_how_many_words_are_too_long_in_memory_and_in_segments() {
     for _ in 0..2 {
         assert_eq!(mail.rows("before"), ["a"]);
         assert_eq!(mail.rows("after"), ["a"]);
-        let found = mail.engine.find(&name(), &plan("before")).unwrap();
-        assert_eq!(found.long_words(), 1);
+        let matches = mail.engine.find(&name(), &plan("before")).unwrap();
+        assert_eq!(matches.long_words(), 1);
         mail.engine.work(&name(), "text").unwrap();
     }
 }
 
 #[test]
-fn words_around_bytes_that_are_no_utf8_are_found() {
+fn words_around_bytes_that_are_no_utf8_match() {
     let mail = Searched::new();
     mail.put("a", b"one\xfftwo three");
     assert_eq!(mail.rows("one"), ["a"]);
@@ -123,7 +123,8 @@ fn a_damaged_segment_is_reported_and_built_anew_from_the_rows() {
         for cell in row.cells() {
             let value: Vec<u8> = cell.value().iter().map(|byte| byte ^ 0x55).collect();
             let at = Timestamp::from_millis(2).unwrap();
-            let (row, family) = (row.key().to_vec(), cell.family().to_vec());
+            let row = row.key().to_vec();
+            let family = cell.family().to_vec();
             let qualifier = cell.qualifier().to_vec();
             damaged.push(Cell::new(row, family, qualifier, at, CellKind::Put, value).unwrap());
         }
@@ -143,6 +144,6 @@ fn a_damaged_segment_is_reported_and_built_anew_from_the_rows() {
         std::thread::yield_now();
     }
     engine.work(&name(), "text").unwrap();
-    let found = engine.find(&name(), &plan("common")).unwrap();
-    assert_eq!(found.count().unwrap(), 200);
+    let matches = engine.find(&name(), &plan("common")).unwrap();
+    assert_eq!(matches.count().unwrap(), 200);
 }

@@ -113,7 +113,7 @@ impl PreparedComparator {
             Self::Substring(part) => {
                 equal_or_less(String::from_utf8_lossy(bytes).to_lowercase().contains(part))
             }
-            Self::Regex(regex) => equal_or_less(regex.is_found_in(bytes)?),
+            Self::Regex(regex) => equal_or_less(regex.has_match_in(bytes)?),
             Self::Null => Ordering::Less,
             Self::Bit { value, operator } => equal_or_less(any_bit(value, *operator, bytes)),
             Self::Long(number) => read_long(bytes)?.cmp(number),

@@ -63,7 +63,7 @@ fn longs_compare_with_their_sign() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_an_error_and_matches_nothing() {
+fn incomparable_value_is_an_error_and_matches_nothing() {
     let slow = RegexPattern::new("(?=a)(a|aa)+$", RegexPattern::DOTALL);
     for (comparator, bytes) in [
         (Comparator::Long(7), &b"seven"[..]),

@@ -62,13 +62,13 @@ impl PatternReader {
     }
 
     fn take_both(&mut self) -> bool {
-        let found = self.peek().is_some_and(|char| char.char == '&' && !char.is_quoted);
-        let found = found && self.is_both();
-        if found {
+        let is_first = self.peek().is_some_and(|char| char.char == '&' && !char.is_quoted);
+        let is_intersection = is_first && self.is_both();
+        if is_intersection {
             self.next();
             self.next();
         }
-        found
+        is_intersection
     }
 
     /// Translates a character, a range, or an escape that is a class.
@@ -130,7 +130,8 @@ impl PatternReader {
             return;
         }
         for (from, to, other) in [('a', 'z', 'A'), ('A', 'Z', 'a')] {
-            let (low, high) = (first.max(from), last.min(to));
+            let low = first.max(from);
+            let high = last.min(to);
             if low <= high {
                 let shifted = |char: char| (char as u8 - from as u8 + other as u8) as char;
                 push(shifted(low), shifted(high));

@@ -12,19 +12,18 @@ impl PatternReader {
         self.next();
         self.enter()?;
         let flags = self.flags;
-        let head = match self.take_plain('?') {
-            false => {
-                self.groups += 1;
-                "("
-            }
-            true => match self.special_group()? {
+        let head = if self.take_plain('?') {
+            match self.special_group()? {
                 Some(head) => head,
                 None => {
                     // Flags for the rest of the enclosing group.
                     self.depth -= 1;
                     return Ok(String::new());
                 }
-            },
+            }
+        } else {
+            self.groups += 1;
+            "("
         };
         let inner = self.alternatives()?;
         if !self.take_plain(')') {
@@ -48,7 +47,7 @@ impl PatternReader {
             '>' => "(?>",
             '<' => {
                 self.next();
-                return self.behind_or_name(at).map(Some);
+                return self.lookbehind_or_name(at).map(Some);
             }
             _ => return self.flags_group(),
         };
@@ -56,7 +55,7 @@ impl PatternReader {
         Ok(Some(head))
     }
 
-    fn behind_or_name(&mut self, at: usize) -> Result<&'static str, PatternError> {
+    fn lookbehind_or_name(&mut self, at: usize) -> Result<&'static str, PatternError> {
         match self.peek_any().map(|char| char.char) {
             Some('=') => {
                 self.next();

@@ -81,7 +81,7 @@ impl Regex {
     ///
     /// # Errors
     /// `InvalidRequest` if the match exceeds the step limit.
-    pub(crate) fn is_found_in(&self, bytes: &[u8]) -> Result<bool> {
+    pub(crate) fn has_match_in(&self, bytes: &[u8]) -> Result<bool> {
         let text = self.charset.decode(bytes);
         self.regex.is_match(&*text).map_err(|_| {
             Error::invalid(format!(
@@ -118,7 +118,7 @@ impl FullMatch {
     /// # Errors
     /// `InvalidRequest` if the match exceeds the step limit.
     pub fn matches(&self, text: &str) -> Result<bool> {
-        self.regex.is_found_in(text.as_bytes())
+        self.regex.has_match_in(text.as_bytes())
     }
 }
 

@@ -100,9 +100,8 @@ impl PatternReader {
         if let Some(set) = self.any_case(name) {
             return Some(set);
         }
-        let is_name = |known: &str| match self.flags.is_unicode() {
-            true => known.eq_ignore_ascii_case(name),
-            false => known == name,
+        let is_name = |known: &str| {
+            if self.flags.is_unicode() { known.eq_ignore_ascii_case(name) } else { known == name }
         };
         let (_, ascii, unicode) = POSIX.iter().find(|(known, ..)| is_name(known))?;
         Some(if self.flags.is_unicode() { *unicode } else { *ascii }.into())

@@ -1,4 +1,4 @@
-use rowhouse_model::RegexEngine;
+use rowhouse_model::{ErrorKind, RegexEngine};
 
 use super::*;
 
@@ -9,11 +9,11 @@ fn checked(pattern: &str, flags: i32) -> Result<RegexPattern> {
     Ok(pattern)
 }
 
-fn found(pattern: &str, flags: i32, text: &str) -> bool {
+fn has_match(pattern: &str, flags: i32, text: &str) -> bool {
     let pattern = checked(pattern, flags).unwrap();
     Regex::start(&pattern, RegexMemoryLimit::for_several(1))
         .unwrap()
-        .is_found_in(text.as_bytes())
+        .has_match_in(text.as_bytes())
         .unwrap()
 }
 
@@ -50,12 +50,12 @@ fn classes_and_ends_are_javas() {
         (r"\p{Punct}", 0, "~", true),
         (r"\p{IsGreek}", 0, "α", true),
     ] {
-        assert_eq!(found(pattern, flags, text), expected, "{pattern} {flags} {text:?}");
+        assert_eq!(has_match(pattern, flags, text), expected, "{pattern} {flags} {text:?}");
     }
 }
 
 #[test]
-fn flags_that_an_expression_sets_for_all_of_it_are_kept() {
+fn flags_that_an_expression_sets_for_all_of_it_are_retained() {
     let flags = |pattern| checked(pattern, RegexPattern::DOTALL).unwrap().flags;
     assert_eq!(flags("(?i)a"), 0x22);
     assert_eq!(flags("(?i:a)"), 0x20);
@@ -74,7 +74,7 @@ fn expressions_inside_other_filters_get_their_own_flags_or_are_refused() {
 }
 
 #[test]
-fn what_java_refuses_is_refused_with_its_place() {
+fn invalid_java_expressions_are_refused_with_their_place() {
     for (pattern, about) in [
         ("a)", "at=1"),
         ("(a", "unclosed group, at=0"),
@@ -98,7 +98,7 @@ fn what_java_refuses_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_cannot_be_had_is_refused_as_unsupported() {
+fn unavailable_features_are_refused_as_unsupported() {
     for (pattern, flags) in [
         (r"\X", 0),
         (r"\N{DIGIT ONE}", 0),
@@ -118,7 +118,7 @@ fn what_cannot_be_had_is_refused_as_unsupported() {
 }
 
 #[test]
-fn joni_takes_what_it_shares_with_java() {
+fn joni_accepts_expressions_shared_with_java() {
     let joni = |pattern: &str| RegexPattern {
         pattern: pattern.into(),
         flags: RegexPattern::DOTALL,
@@ -128,7 +128,7 @@ fn joni_takes_what_it_shares_with_java() {
     assert!(
         Regex::start(&joni("^a[b-d]+(x|y)*$"), RegexMemoryLimit::for_several(1))
             .unwrap()
-            .is_found_in(b"abcx")
+            .has_match_in(b"abcx")
             .unwrap()
     );
     let error = Regex::start(&joni(r"\h"), RegexMemoryLimit::for_several(1)).unwrap_err();
@@ -139,40 +139,45 @@ fn joni_takes_what_it_shares_with_java() {
 const RECORDED: &str = include_str!("../../tests/golden/filter-regexes.txt");
 
 #[test]
-fn expressions_are_found_where_java_finds_them() {
+fn expressions_match_where_java_matches_them() {
     let hex = |part: &str| -> Vec<u8> {
         let byte = |at| u8::from_str_radix(&part[at..at + 2], 16).unwrap();
         (0..part.len()).step_by(2).map(byte).collect()
     };
     let texts: Vec<_> =
         RECORDED.lines().filter_map(|line| line.strip_prefix("text ")).map(hex).collect();
-    let (mut found, mut not_had, mut differences) = (0, 0, Vec::new());
+    let mut compared = 0;
+    let mut unsupported = 0;
+    let mut differences = Vec::new();
     for line in RECORDED.lines().filter(|line| !line.starts_with("text ") && !line.starts_with('#'))
     {
         let parts: Vec<_> = line.split(' ').collect();
         let expression = String::from_utf8(hex(parts[0])).unwrap();
         let flags: i32 = parts[1].parse().unwrap();
-        let said = match checked(&expression, flags) {
+        let result = match checked(&expression, flags) {
             Err(error) if error.kind() == ErrorKind::Unsupported => {
-                not_had += 1;
+                unsupported += 1;
                 continue;
             }
             Err(_) => "refused".into(),
             Ok(pattern) => {
                 let regex = Regex::start(&pattern, RegexMemoryLimit::for_several(1)).unwrap();
                 let find =
-                    |text: &Vec<u8>| char::from(b'0' + u8::from(regex.is_found_in(text).unwrap()));
+                    |text: &Vec<u8>| char::from(b'0' + u8::from(regex.has_match_in(text).unwrap()));
                 format!("{} {}", texts.iter().map(find).collect::<String>(), pattern.flags)
             }
         };
         let expected = parts[2..].join(" ");
-        if !expected.starts_with(&said) {
-            differences.push(format!("{expression:?} {flags}\n  Java {expected}\n  here {said}"));
+        if !expected.starts_with(&result) {
+            differences.push(format!("{expression:?} {flags}\n  Java {expected}\n  here {result}"));
         }
-        found += 1;
+        compared += 1;
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
-    assert!(found > 1_500 && not_had < found / 10, "found={found}, not_had={not_had}");
+    assert!(
+        compared > 1_500 && unsupported < compared / 10,
+        "compared={compared}, unsupported={unsupported}"
+    );
 }
 
 #[test]

@@ -245,11 +245,11 @@ impl PatternReader {
         char
     }
 
-    /// Consumes the next character if it is `wanted` and not quoted.
-    pub(super) fn take_plain(&mut self, wanted: char) -> bool {
-        let found = self.peek().is_some_and(|char| char.char == wanted && !char.is_quoted);
-        self.next += usize::from(found);
-        found
+    /// Consumes the next character if it is `expected` and not quoted.
+    pub(super) fn take_plain(&mut self, expected: char) -> bool {
+        let matches = self.peek().is_some_and(|char| char.char == expected && !char.is_quoted);
+        self.next += usize::from(matches);
+        matches
     }
 
     /// Returns the next character's position.
@@ -275,9 +275,12 @@ impl PatternReader {
             match char.char {
                 ' ' | '\t' | '\n' | '\x0B' | '\x0C' | '\r' => self.next += 1,
                 '#' => {
-                    let is_end = |char: &Char| match self.flags.has(RegexPattern::UNIX_LINES) {
-                        true => char.char == '\n',
-                        false => "\n\r\u{85}\u{2028}\u{2029}".contains(char.char),
+                    let is_end = |char: &Char| {
+                        if self.flags.has(RegexPattern::UNIX_LINES) {
+                            char.char == '\n'
+                        } else {
+                            "\n\r\u{85}\u{2028}\u{2029}".contains(char.char)
+                        }
                     };
                     let rest = &self.chars[self.next..];
                     self.next += rest.iter().position(is_end).unwrap_or(rest.len());

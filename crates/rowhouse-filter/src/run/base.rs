@@ -43,7 +43,7 @@ pub(super) trait FilterBase {
     }
 
     /// HBase's transformCell, applied to the part of the value that earlier filters `left`.
-    fn kept_value(&self, left: KeptValue) -> KeptValue {
+    fn value_part(&self, left: KeptValue) -> KeptValue {
         left
     }
 

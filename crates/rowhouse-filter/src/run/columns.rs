@@ -162,9 +162,10 @@ impl FilterBase for ColumnCount {
 
     fn judge(&mut self, _: &CellRef<'_>) -> Result<FilterVerdict> {
         self.count += 1;
-        Ok(match self.is_done() {
-            true => FilterVerdict::NextColumn,
-            false => FilterVerdict::IncludeAndNextColumn,
+        Ok(if self.is_done() {
+            FilterVerdict::NextColumn
+        } else {
+            FilterVerdict::IncludeAndNextColumn
         })
     }
 }
@@ -211,9 +212,10 @@ impl FilterBase for ColumnPage {
             return Ok(FilterVerdict::SeekToHint);
         }
         self.count += 1;
-        Ok(match self.count > self.start {
-            true => FilterVerdict::IncludeAndNextColumn,
-            false => FilterVerdict::NextColumn,
+        Ok(if self.count > self.start {
+            FilterVerdict::IncludeAndNextColumn
+        } else {
+            FilterVerdict::NextColumn
         })
     }
 

@@ -55,9 +55,10 @@ impl FilterBase for Fuzzy {
     fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         let row = key.row;
         let patterns = self.patterns.iter();
-        let nearest = match self.reversed {
-            false => patterns.filter_map(|pattern| pattern.next(row)).min(),
-            true => patterns.filter_map(|pattern| pattern.previous(row)).max(),
+        let nearest = if self.reversed {
+            patterns.filter_map(|pattern| pattern.previous(row)).max()
+        } else {
+            patterns.filter_map(|pattern| pattern.next(row)).min()
         };
         self.is_done = nearest.is_none();
         nearest.map(|row| row_hint(row.into()))

@@ -39,7 +39,8 @@ impl FilterBase for AllOf {
     /// Calls every member, because some update their state from the row key. A member that can hint
     /// retains the row: its hint, available with the first cell, skips more than one row.
     fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
-        let (mut any_filters, mut any_may_hint) = (false, false);
+        let mut any_filters = false;
+        let mut any_may_hint = false;
         for member in &mut self.members {
             if member.is_done() {
                 return Ok(true);
@@ -66,11 +67,11 @@ impl FilterBase for AllOf {
             } else if member.is_done() {
                 verdict = FilterVerdict::NextRow;
             } else {
-                let said = member.judge(cell)?;
-                if said == FilterVerdict::SeekToHint {
+                let member_verdict = member.judge(cell)?;
+                if member_verdict == FilterVerdict::SeekToHint {
                     self.hinted.push(at);
                 }
-                verdict = verdict.and(said);
+                verdict = verdict.and(member_verdict);
             }
         }
         Ok(if self.hinted.is_empty() { verdict } else { FilterVerdict::SeekToHint })
@@ -100,8 +101,8 @@ impl FilterBase for AllOf {
         self.members.iter().all(State::judges_column_alone)
     }
 
-    fn kept_value(&self, left: KeptValue) -> KeptValue {
-        self.members.iter().fold(left, |left, member| member.kept_value(left))
+    fn value_part(&self, left: KeptValue) -> KeptValue {
+        self.members.iter().fold(left, |left, member| member.value_part(left))
     }
 
     fn needs_whole_row(&self) -> bool {
@@ -136,7 +137,7 @@ pub(super) struct AnyOf {
 struct Member {
     state: State,
     /// The last verdict in this row.
-    said: Option<FilterVerdict>,
+    last_verdict: Option<FilterVerdict>,
     /// The cell for that verdict.
     of: HintBuffer,
     /// Whether it included the last cell.
@@ -145,8 +146,12 @@ struct Member {
 
 impl AnyOf {
     pub(super) fn new(members: Vec<State>, reversed: bool) -> Self {
-        let member =
-            |state| Member { state, said: None, of: HintBuffer::default(), included: false };
+        let member = |state| Member {
+            state,
+            last_verdict: None,
+            of: HintBuffer::default(),
+            included: false,
+        };
         Self { members: members.into_iter().map(member).collect(), reversed }
     }
 }
@@ -155,7 +160,7 @@ impl FilterBase for AnyOf {
     fn reset(&mut self) {
         for member in &mut self.members {
             member.state.reset();
-            member.said = None;
+            member.last_verdict = None;
             member.included = false;
         }
     }
@@ -185,8 +190,8 @@ impl FilterBase for AnyOf {
             if member.state.is_done() {
                 continue;
             }
-            let said = member.judge(cell, self.reversed)?;
-            verdict = Some(verdict.map_or(said, |verdict| verdict.or(said)));
+            let member_verdict = member.judge(cell, self.reversed)?;
+            verdict = Some(verdict.map_or(member_verdict, |verdict| verdict.or(member_verdict)));
         }
         Ok(verdict.unwrap_or(FilterVerdict::Skip))
     }
@@ -213,9 +218,9 @@ impl FilterBase for AnyOf {
         self.members.iter().all(|member| member.state.judges_column_alone())
     }
 
-    fn kept_value(&self, left: KeptValue) -> KeptValue {
+    fn value_part(&self, left: KeptValue) -> KeptValue {
         let included = self.members.iter().filter(|member| member.included);
-        included.fold(left, |left, member| member.state.kept_value(left))
+        included.fold(left, |left, member| member.state.value_part(left))
     }
 
     fn needs_whole_row(&self) -> bool {
@@ -240,33 +245,33 @@ impl FilterBase for AnyOf {
 
 impl Member {
     fn judge(&mut self, cell: &CellRef<'_>, reversed: bool) -> Result<FilterVerdict> {
-        let Self { state, said, of, .. } = self;
-        let still = said.and_then(|said| {
-            carried_verdict(said, of.as_key(), cell.key, |of| state.hint(of), reversed)
+        let Self { state, last_verdict, of, .. } = self;
+        let carried = last_verdict.and_then(|last| {
+            carried_verdict(last, of.as_key(), cell.key, |of| state.hint(of), reversed)
         });
-        let said = match still {
-            Some(said) => said,
+        let verdict = match carried {
+            Some(verdict) => verdict,
             None => state.judge(cell)?,
         };
-        self.said = Some(said);
-        if !matches!(said, FilterVerdict::Include | FilterVerdict::Skip) {
+        self.last_verdict = Some(verdict);
+        if !matches!(verdict, FilterVerdict::Include | FilterVerdict::Skip) {
             self.of.set(cell.key);
         }
-        self.included = said.includes();
-        Ok(said)
+        self.included = verdict.includes();
+        Ok(verdict)
     }
 }
 
-/// Returns the verdict on the cell at `key` if it follows from `said`, the verdict on the earlier
+/// Returns the verdict on the cell at `key` if it follows from `last`, the verdict on the earlier
 /// cell `of` in the same row.
 fn carried_verdict(
-    said: FilterVerdict,
+    last: FilterVerdict,
     of: Key<'_>,
     key: Key<'_>,
     hint: impl FnOnce(Key<'_>) -> Option<KeyBuf>,
     reversed: bool,
 ) -> Option<FilterVerdict> {
-    match said {
+    match last {
         FilterVerdict::Include | FilterVerdict::Skip => None,
         FilterVerdict::NextColumn | FilterVerdict::IncludeAndNextColumn => {
             let is_same = of.qualifier == key.qualifier && of.family == key.family;
@@ -374,8 +379,8 @@ mod tests {
         for line in lines("and") {
             let [a, b, together] = [1, 2, 3].map(|at| verdict(line[at]));
             // Members after an excluding one are not called.
-            let said = if a.includes() { a.and(b) } else { a };
-            assert_eq!(said, together, "{line:?}");
+            let combined = if a.includes() { a.and(b) } else { a };
+            assert_eq!(combined, together, "{line:?}");
         }
         for line in lines("or") {
             let [a, b, together] = [1, 2, 3].map(|at| verdict(line[at]));
@@ -385,11 +390,12 @@ mod tests {
     }
 
     #[test]
-    fn an_or_asks_again_when_hbases_does() {
+    fn an_or_calls_again_when_hbases_does() {
         for line in lines("after") {
             let hint = (line[4] != "-").then(|| place(line[4]));
-            let (of, key) = (place(line[2]), place(line[3]));
-            let said = carried_verdict(
+            let of = place(line[2]);
+            let key = place(line[3]);
+            let carried = carried_verdict(
                 verdict(line[1]),
                 of.as_key(),
                 key.as_key(),
@@ -397,7 +403,7 @@ mod tests {
                 false,
             );
             let expected = (line[5] != "asked").then(|| verdict(line[5]));
-            assert_eq!(said, expected, "{line:?}");
+            assert_eq!(carried, expected, "{line:?}");
         }
         assert_eq!(lines("after").count(), 30);
     }

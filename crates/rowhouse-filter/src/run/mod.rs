@@ -92,7 +92,7 @@ impl FilterRun {
 
     /// Returns which part of the last included cell's value to retain.
     pub fn kept_value(&mut self, _cell: &CellRef<'_>) -> KeptValue {
-        self.state.kept_value(KeptValue::Whole)
+        self.state.value_part(KeptValue::Whole)
     }
 
     /// Returns the position to seek to after a cell with the verdict [`FilterVerdict::SeekToHint`];
@@ -125,8 +125,8 @@ impl FilterRun {
         self.state.needs_family(family)
     }
 
-    fn or_fail<T>(&mut self, said: Result<T>, failed: T) -> T {
-        said.unwrap_or_else(|error| {
+    fn or_fail<T>(&mut self, result: Result<T>, failed: T) -> T {
+        result.unwrap_or_else(|error| {
             self.failure = Some(error);
             self.has_failed = true;
             failed

@@ -16,7 +16,7 @@ pub(super) struct Ranges {
     reversed: bool,
     /// The index of the range that contained the last row, or of the next one.
     current: usize,
-    has_begun: bool,
+    has_started: bool,
     is_done: bool,
     verdict: FilterVerdict,
 }
@@ -28,15 +28,17 @@ impl Ranges {
             ranges.reverse();
         }
         let verdict = FilterVerdict::NextRow;
-        Ok(Self { ranges, reversed, current: 0, has_begun: false, is_done: false, verdict })
+        Ok(Self { ranges, reversed, current: 0, has_started: false, is_done: false, verdict })
     }
 
     /// Compares the range end that a scan reaches first with a row, in scan order.
     fn compare(&self, range: &FilterRange, row: &[u8]) -> Ordering {
-        match self.reversed {
-            false => range.start[..].cmp(row),
-            true if range.stop.is_empty() => Ordering::Less,
-            true => row.cmp(&range.stop),
+        if !self.reversed {
+            range.start[..].cmp(row)
+        } else if range.stop.is_empty() {
+            Ordering::Less
+        } else {
+            row.cmp(&range.stop)
         }
     }
 }
@@ -52,17 +54,18 @@ impl FilterBase for Ranges {
         if self.is_done {
             return Ok(true);
         }
-        if self.has_begun && contains(&self.ranges[self.current], row) {
+        if self.has_started && contains(&self.ranges[self.current], row) {
             self.verdict = FilterVerdict::Include;
             return Ok(false);
         }
-        self.has_begun = true;
+        self.has_started = true;
         self.verdict = match self.ranges.binary_search_by(|range| self.compare(range, row)) {
             Ok(at) => {
                 self.current = at;
-                match contains(&self.ranges[at], row) {
-                    true => FilterVerdict::Include,
-                    false => FilterVerdict::NextRow,
+                if contains(&self.ranges[at], row) {
+                    FilterVerdict::Include
+                } else {
+                    FilterVerdict::NextRow
                 }
             }
             Err(at) if at > 0 && contains(&self.ranges[at - 1], row) => {
@@ -98,12 +101,12 @@ impl FilterBase for Ranges {
 
 /// Returns true if the range contains a row.
 fn contains(range: &FilterRange, row: &[u8]) -> bool {
-    let is_behind_start = match row.cmp(&range.start) {
+    let is_after_start = match row.cmp(&range.start) {
         Ordering::Less => false,
         Ordering::Equal => range.start_inclusive,
         Ordering::Greater => true,
     };
-    is_behind_start
+    is_after_start
         && (range.stop.is_empty()
             || match row.cmp(&range.stop) {
                 Ordering::Less => true,
@@ -139,10 +142,7 @@ fn extend(range: &mut FilterRange, next: FilterRange) {
     if range.stop.is_empty() {
         return;
     }
-    let order = match next.stop.is_empty() {
-        true => Ordering::Less,
-        false => range.stop.cmp(&next.stop),
-    };
+    let order = if next.stop.is_empty() { Ordering::Less } else { range.stop.cmp(&next.stop) };
     match order {
         Ordering::Less => {
             (range.stop, range.stop_inclusive) = (next.stop, next.stop_inclusive);

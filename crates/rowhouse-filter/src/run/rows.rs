@@ -35,7 +35,7 @@ impl FilterBase for Compared {
     }
 
     fn judge(&mut self, _: &CellRef<'_>) -> Result<FilterVerdict> {
-        Ok(wanted_row(!self.filters_row))
+        Ok(row_verdict(!self.filters_row))
     }
 
     fn filters_row(&mut self) -> bool {
@@ -84,7 +84,7 @@ impl FilterBase for Prefix {
     }
 
     fn judge(&mut self, _: &CellRef<'_>) -> Result<FilterVerdict> {
-        Ok(if self.is_ahead { FilterVerdict::SeekToHint } else { wanted_row(!self.filters_row) })
+        Ok(if self.is_ahead { FilterVerdict::SeekToHint } else { row_verdict(!self.filters_row) })
     }
 
     fn hint(&mut self, _: Key<'_>) -> Option<KeyBuf> {
@@ -158,13 +158,13 @@ impl FilterBase for InclusiveStop {
     }
 
     fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
-        let behind = if self.reversed { Ordering::Less } else { Ordering::Greater };
-        self.is_done |= row.cmp(&self.stop) == behind;
+        let past_stop = if self.reversed { Ordering::Less } else { Ordering::Greater };
+        self.is_done |= row.cmp(&self.stop) == past_stop;
         Ok(self.is_done)
     }
 
     fn judge(&mut self, _: &CellRef<'_>) -> Result<FilterVerdict> {
-        Ok(wanted_row(!self.is_done))
+        Ok(row_verdict(!self.is_done))
     }
 }
 
@@ -204,7 +204,7 @@ impl FilterBase for RandomRow {
     }
 
     fn judge(&mut self, _: &CellRef<'_>) -> Result<FilterVerdict> {
-        Ok(wanted_row(!self.filters_row))
+        Ok(row_verdict(!self.filters_row))
     }
 
     fn needs_whole_row(&self) -> bool {
@@ -217,8 +217,8 @@ impl FilterBase for RandomRow {
 }
 
 /// Returns the verdict on a row's cells.
-pub(super) fn wanted_row(wanted: bool) -> FilterVerdict {
-    if wanted { FilterVerdict::Include } else { FilterVerdict::NextRow }
+pub(super) fn row_verdict(included: bool) -> FilterVerdict {
+    if included { FilterVerdict::Include } else { FilterVerdict::NextRow }
 }
 
 /// Returns the position before a row's first cell.

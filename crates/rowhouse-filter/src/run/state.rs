@@ -109,10 +109,9 @@ impl State {
             Filter::MultipleColumnPrefix(prefixes) => {
                 Self::ColumnPrefixes(ColumnPrefixes::new(prefixes))
             }
-            Filter::ColumnRange { min, min_inclusive, max, max_inclusive } => {
-                let (min, max) = ((min.clone(), *min_inclusive), (max.clone(), *max_inclusive));
-                Self::ColumnRange(ColumnRange::new(min, max))
-            }
+            Filter::ColumnRange { min, min_inclusive, max, max_inclusive } => Self::ColumnRange(
+                ColumnRange::new((min.clone(), *min_inclusive), (max.clone(), *max_inclusive)),
+            ),
             Filter::ColumnCountGet(limit) => Self::ColumnCount(ColumnCount::start(*limit)?),
             Filter::ColumnPagination { limit, from } => {
                 Self::ColumnPage(ColumnPage::start(*limit, from)?)
@@ -176,8 +175,8 @@ impl State {
         each!(self, state => state.judges_column_alone())
     }
 
-    pub(super) fn kept_value(&self, left: KeptValue) -> KeptValue {
-        each!(self, state => state.kept_value(left))
+    pub(super) fn value_part(&self, left: KeptValue) -> KeptValue {
+        each!(self, state => state.value_part(left))
     }
 
     pub(super) fn needs_whole_row(&self) -> bool {

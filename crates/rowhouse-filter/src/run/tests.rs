@@ -22,12 +22,12 @@ fn check(filter: Filter, reversed: bool, cells: &[&str], expected: Expect) {
             lines.push_str(" by its key\n");
             continue;
         }
-        let mut kept = 0;
+        let mut retained = 0;
         for cell in row {
             let verdict = run.judge(&cell.view());
             lines.push_str(&format!(" {verdict:?}"));
             if verdict.includes() {
-                kept += usize::from(run.keeps(&cell.view()));
+                retained += usize::from(run.keeps(&cell.view()));
                 match run.kept_value(&cell.view()) {
                     KeptValue::Whole => {}
                     value => lines.push_str(&format!("({value:?})")),
@@ -40,7 +40,7 @@ fn check(filter: Filter, reversed: bool, cells: &[&str], expected: Expect) {
                 lines.push_str(&format!("({at})"));
             }
         }
-        if kept > 0 && run.filters_row() {
+        if retained > 0 && run.filters_row() {
             lines.push_str(" filtered");
         }
         lines.push('\n');
@@ -67,7 +67,7 @@ fn list(operator: ListOperator, filters: impl Into<Vec<Filter>>) -> Filter {
 }
 
 #[test]
-fn a_prefix_hints_in_front_of_its_rows_and_ends_behind_them() {
+fn a_prefix_hints_before_its_rows_and_ends_after_them() {
     let cells = ["a/x", "b/x", "ba/x", "c/x", "d/x"];
     check(
         Filter::Prefix("b".into()),
@@ -142,7 +142,7 @@ fn a_list_in_a_reversed_scan_seeks_if_its_members_judge_columns_alone() {
 }
 
 #[test]
-fn a_reversed_prefix_that_ends_in_the_greatest_byte_hints_behind_its_rows() {
+fn a_reversed_prefix_that_ends_in_the_greatest_byte_hints_after_its_rows() {
     // HBase hints at "b\x00", and loses rows.
     let mut run = FilterRun::new(&Filter::Prefix(b"b\xFF"[..].into()), true).unwrap();
     let cell = cell("d/x");
@@ -152,7 +152,7 @@ fn a_reversed_prefix_that_ends_in_the_greatest_byte_hints_behind_its_rows() {
 }
 
 #[test]
-fn fuzzy_rows_hint_at_the_next_row_that_may_be_wanted() {
+fn fuzzy_rows_hint_at_the_next_row_that_may_match() {
     let fuzzy =
         || Filter::FuzzyRow(vec![FuzzyKey { key: "a?c".into(), mask: vec![0, 1, 0].into() }]);
     check(
@@ -223,7 +223,7 @@ fn ranges_are_sorted_and_merged_and_hinted_at() {
 }
 
 #[test]
-fn an_or_does_not_ask_a_member_that_wanted_to_go_further() {
+fn an_or_does_not_call_a_member_that_seeks_further() {
     check(
         list(
             ListOperator::Or,
@@ -241,7 +241,7 @@ fn an_or_does_not_ask_a_member_that_wanted_to_go_further() {
 }
 
 #[test]
-fn an_and_asks_members_that_hint_though_another_says_no() {
+fn an_and_calls_members_that_hint_though_another_excludes() {
     check(
         list(ListOperator::And, [Filter::Value(equal("w")), Filter::ColumnPrefix("b".into())]),
         false,
@@ -256,7 +256,7 @@ fn an_and_asks_members_that_hint_though_another_says_no() {
 fn values_are_left_out_once_for_each_filter_that_does_so() {
     let key_only = |length_as_value| Filter::KeyOnly { length_as_value };
     let cells = ["r/a=value"];
-    for (filters, kept) in [
+    for (filters, expected) in [
         (vec![key_only(true)], "Length"),
         (vec![key_only(false), key_only(true)], "Number(0)"),
         (vec![key_only(true), key_only(true)], "Number(4)"),
@@ -265,7 +265,7 @@ fn values_are_left_out_once_for_each_filter_that_does_so() {
         let mut run = FilterRun::new(&list(ListOperator::And, filters), false).unwrap();
         let cell = cell(cells[0]);
         run.judge(&cell.view());
-        assert_eq!(format!("{:?}", run.kept_value(&cell.view())), kept);
+        assert_eq!(format!("{:?}", run.kept_value(&cell.view())), expected);
     }
     check(
         list(
@@ -284,7 +284,7 @@ fn values_are_left_out_once_for_each_filter_that_does_so() {
 }
 
 #[test]
-fn random_rows_come_as_often_as_asked() {
+fn random_rows_come_as_often_as_their_chance() {
     let share = |chance: f32| {
         let mut run = FilterRun::new(&Filter::RandomRow(chance), false).unwrap();
         (0..10_000).filter(|_| !run.filters_row_key(b"r")).count()
@@ -295,7 +295,7 @@ fn random_rows_come_as_often_as_asked() {
 }
 
 #[test]
-fn what_cannot_be_compared_ends_the_scan_with_an_error() {
+fn incomparable_value_ends_the_scan_with_an_error() {
     let long = Comparison { operator: CompareOperator::NotEqual, comparator: Comparator::Long(1) };
     let mut run = FilterRun::new(&Filter::Value(long), false).unwrap();
     assert_eq!(run.judge(&cell("r/a=12345678").view()), FilterVerdict::Include);
@@ -356,7 +356,7 @@ fn filters_that_hbase_refuses_are_refused() {
 /// scan reaches.
 fn scanned(filter: &Filter, reversed: bool, rows: &[Bytes]) -> Vec<Bytes> {
     let mut run = FilterRun::new(filter, reversed).unwrap();
-    let mut wanted = Vec::new();
+    let mut included = Vec::new();
     let mut next: Option<Bytes> = None;
     let is_ahead = |row: &Bytes, hint: &Bytes| if reversed { row > hint } else { row < hint };
     for row in rows {
@@ -370,12 +370,12 @@ fn scanned(filter: &Filter, reversed: bool, rows: &[Bytes]) -> Vec<Bytes> {
         }
         let cell = Cell::new(row, "f", "q", Timestamp::MIN, CellKind::Put, "").unwrap();
         match run.judge(&cell.view()) {
-            FilterVerdict::Include => wanted.push(row.clone()),
+            FilterVerdict::Include => included.push(row.clone()),
             FilterVerdict::SeekToHint => next = run.hint(&cell.view()).map(|hint| hint.row),
             _ => {}
         }
     }
-    wanted
+    included
 }
 
 fn row() -> impl Strategy<Value = Bytes> {
@@ -385,7 +385,7 @@ fn row() -> impl Strategy<Value = Bytes> {
 
 proptest! {
     #[test]
-    fn a_reversed_scan_gives_the_rows_that_are_wanted(
+    fn a_reversed_scan_returns_the_rows_that_match(
         rows in prop::collection::btree_set(row(), 1..60),
         prefix in row(),
         fuzzy in prop::collection::vec((row(), any::<[bool; 4]>()), 1..3),
@@ -393,20 +393,20 @@ proptest! {
         flags: [bool; 4],
     ) {
         let rows: Vec<_> = rows.into_iter().rev().collect();
-        let wanted = |is_wanted: &dyn Fn(&Bytes) -> bool| -> Vec<_> {
-            rows.iter().filter(|row| is_wanted(row)).cloned().collect()
+        let rows_where = |matches: &dyn Fn(&Bytes) -> bool| -> Vec<_> {
+            rows.iter().filter(|row| matches(row)).cloned().collect()
         };
-        let begins = wanted(&|row| row.starts_with(&prefix));
+        let begins = rows_where(&|row| row.starts_with(&prefix));
         prop_assert_eq!(scanned(&Filter::Prefix(prefix.clone()), true, &rows), begins);
 
-        let not_before = wanted(&|row| *row >= prefix);
+        let not_before = rows_where(&|row| *row >= prefix);
         prop_assert_eq!(scanned(&Filter::InclusiveStop(prefix), true, &rows), not_before);
 
         let keys: Vec<_> = fuzzy.iter().map(|(key, free)| {
             let mask: Vec<u8> = free[..key.len()].iter().map(|&free| u8::from(free)).collect();
             FuzzyKey { key: key.clone(), mask: mask.into() }
         }).collect();
-        let like = wanted(&|row| keys.iter().any(|FuzzyKey { key, mask }| {
+        let like = rows_where(&|row| keys.iter().any(|FuzzyKey { key, mask }| {
             row.iter().zip(key).zip(mask).all(|((a, b), &free)| free == 1 || a == b)
         }));
         prop_assert_eq!(scanned(&Filter::FuzzyRow(keys), true, &rows), like);
@@ -419,7 +419,7 @@ proptest! {
             stop_inclusive: flags[at + 1],
         };
         let ranges = [range(2), range(0)];
-        let within = wanted(&|row| ranges.iter().any(|range| {
+        let within = rows_where(&|row| ranges.iter().any(|range| {
             (*row > range.start || range.start_inclusive && *row == range.start)
                 && (*row < range.stop || range.stop_inclusive && *row == range.stop)
         }));

@@ -110,7 +110,7 @@ pub(super) struct SingleColumn {
     filter_if_missing: bool,
     latest_version_only: bool,
     excludes_column: bool,
-    is_found: bool,
+    is_seen: bool,
     is_matched: bool,
 }
 
@@ -139,7 +139,7 @@ impl SingleColumn {
             filter_if_missing: *filter_if_missing,
             latest_version_only: *latest_version_only,
             excludes_column: *exclude,
-            is_found: false,
+            is_seen: false,
             is_matched: false,
         })
     }
@@ -147,7 +147,7 @@ impl SingleColumn {
 
 impl FilterBase for SingleColumn {
     fn reset(&mut self) {
-        self.is_found = false;
+        self.is_seen = false;
         self.is_matched = false;
     }
 
@@ -155,17 +155,18 @@ impl FilterBase for SingleColumn {
         if self.is_matched {
             return Ok(FilterVerdict::Include);
         }
-        if self.latest_version_only && self.is_found {
+        if self.latest_version_only && self.is_seen {
             return Ok(FilterVerdict::NextRow);
         }
         if !self.column.holds(cell) {
             return Ok(FilterVerdict::Include);
         }
-        self.is_found = true;
+        self.is_seen = true;
         self.is_matched = self.value.try_matches(cell.value)?;
-        Ok(match !self.is_matched && self.latest_version_only {
-            true => FilterVerdict::NextRow,
-            false => FilterVerdict::Include,
+        Ok(if !self.is_matched && self.latest_version_only {
+            FilterVerdict::NextRow
+        } else {
+            FilterVerdict::Include
         })
     }
 
@@ -178,7 +179,7 @@ impl FilterBase for SingleColumn {
     }
 
     fn filters_row(&mut self) -> bool {
-        if self.is_found { !self.is_matched } else { self.filter_if_missing }
+        if self.is_seen { !self.is_matched } else { self.filter_if_missing }
     }
 
     fn needs_family(&self, family: &[u8]) -> bool {
@@ -191,7 +192,7 @@ impl FilterBase for SingleColumn {
 pub(super) struct ColumnValue {
     column: Column,
     value: ComparisonRun,
-    is_found: bool,
+    is_seen: bool,
 }
 
 impl ColumnValue {
@@ -202,23 +203,24 @@ impl ColumnValue {
         room: RegexMemoryLimit,
     ) -> Result<Self> {
         let value = ComparisonRun::start(value, room)?;
-        Ok(Self { column: Column { family, qualifier }, value, is_found: false })
+        Ok(Self { column: Column { family, qualifier }, value, is_seen: false })
     }
 }
 
 impl FilterBase for ColumnValue {
     fn reset(&mut self) {
-        self.is_found = false;
+        self.is_seen = false;
     }
 
     fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         if !self.column.holds(cell) {
-            return Ok(match self.is_found {
-                true => FilterVerdict::NextRow,
-                false => FilterVerdict::NextColumn,
+            return Ok(if self.is_seen {
+                FilterVerdict::NextRow
+            } else {
+                FilterVerdict::NextColumn
             });
         }
-        self.is_found = true;
+        self.is_seen = true;
         let matches = self.value.try_matches(cell.value)?;
         Ok(if matches { FilterVerdict::Include } else { FilterVerdict::Skip })
     }
@@ -233,30 +235,30 @@ impl FilterBase for ColumnValue {
 pub(super) struct FirstKey {
     /// `None` for any qualifier.
     qualifiers: Option<BTreeSet<Bytes>>,
-    is_found: bool,
+    is_seen: bool,
 }
 
 impl FirstKey {
     pub(super) fn of_any_column() -> Self {
-        Self { qualifiers: None, is_found: false }
+        Self { qualifiers: None, is_seen: false }
     }
 
     pub(super) fn of(qualifiers: BTreeSet<Bytes>) -> Self {
-        Self { qualifiers: Some(qualifiers), is_found: false }
+        Self { qualifiers: Some(qualifiers), is_seen: false }
     }
 }
 
 impl FilterBase for FirstKey {
     fn reset(&mut self) {
-        self.is_found = false;
+        self.is_seen = false;
     }
 
     fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         let qualifier = cell.key.qualifier;
-        if self.is_found {
+        if self.is_seen {
             return Ok(FilterVerdict::NextRow);
         }
-        self.is_found =
+        self.is_seen =
             self.qualifiers.as_ref().is_none_or(|qualifiers| qualifiers.contains(qualifier));
         Ok(FilterVerdict::Include)
     }
@@ -275,7 +277,7 @@ impl KeyOnly {
 }
 
 impl FilterBase for KeyOnly {
-    fn kept_value(&self, left: KeptValue) -> KeptValue {
+    fn value_part(&self, left: KeptValue) -> KeptValue {
         if !self.length_as_value {
             return KeptValue::Nothing;
         }

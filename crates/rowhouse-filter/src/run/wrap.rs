@@ -33,8 +33,8 @@ impl FilterBase for Skip {
         Ok(verdict)
     }
 
-    fn kept_value(&self, left: KeptValue) -> KeptValue {
-        self.inner.kept_value(left)
+    fn value_part(&self, left: KeptValue) -> KeptValue {
+        self.inner.value_part(left)
     }
 
     fn needs_whole_row(&self) -> bool {
@@ -87,8 +87,8 @@ impl FilterBase for WhileMatch {
         Ok(verdict)
     }
 
-    fn kept_value(&self, left: KeptValue) -> KeptValue {
-        self.inner.kept_value(left)
+    fn value_part(&self, left: KeptValue) -> KeptValue {
+        self.inner.value_part(left)
     }
 
     fn needs_whole_row(&self) -> bool {

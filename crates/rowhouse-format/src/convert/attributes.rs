@@ -89,10 +89,10 @@ pub(super) fn returns_results(attributes: &[NameBytesPair]) -> bool {
 }
 
 /// Returns the attribute for a mutation that does not return the new cells; `None` if it does.
-pub(super) fn no_results(wanted: bool) -> Option<NameBytesPair> {
+pub(super) fn no_results(with_results: bool) -> Option<NameBytesPair> {
     let attribute =
         || NameBytesPair { name: RETURN_RESULTS.to_owned(), value: Some(vec![0].into()) };
-    (!wanted).then(attribute)
+    (!with_results).then(attribute)
 }
 
 /// Returns the TTL of a mutation's cells in milliseconds, if set.
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_change_an_answer_is_refused_by_name() {
+    fn attributes_that_change_answers_are_refused_by_name() {
         for (name, value) in [("acl", &b"x"[..]), ("VISIBILITY", b""), ("_new", b"")] {
             let error = check(&attribute(name, value)).unwrap_err();
             assert!(error.message().contains(name), "{error}");

@@ -44,7 +44,9 @@ pub fn from_proto(cell: proto::Cell) -> Result<Cell> {
     let kind = u8::try_from(code)
         .map_err(|_| Error::invalid(format!("unknown cell kind: code={code}")))?;
     let part = |bytes: &Option<bytes::Bytes>| bytes.clone().unwrap_or_default();
-    let (row, family, qualifier) = (part(&cell.row), part(&cell.family), part(&cell.qualifier));
+    let row = part(&cell.row);
+    let family = part(&cell.family);
+    let qualifier = part(&cell.qualifier);
     let key = Key {
         row: &row,
         family: &family,

@@ -8,17 +8,17 @@ use rowhouse_model::{Columns, Error, Result, TimeRange, Timestamp};
 use crate::proto;
 
 pub(super) fn columns_from_proto(columns: Vec<proto::Column>) -> Columns {
-    let mut wanted = Columns::all();
+    let mut selected = Columns::all();
     for column in columns {
         if column.qualifier.is_empty() {
-            wanted.add_family(column.family);
+            selected.add_family(column.family);
             continue;
         }
         for qualifier in column.qualifier {
-            wanted.add_column(column.family.clone(), qualifier);
+            selected.add_column(column.family.clone(), qualifier);
         }
     }
-    wanted
+    selected
 }
 
 pub(super) fn columns_to_proto(columns: &Columns) -> Vec<proto::Column> {

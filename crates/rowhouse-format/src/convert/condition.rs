@@ -24,28 +24,28 @@ use crate::proto;
 /// # Errors
 /// As [`filter::from_proto`] and [`comparator::comparison_from_proto`]; `InvalidRequest` for NO_OP,
 /// which HBase rejects too.
-pub fn from_proto(asked: proto::Condition) -> Result<RowCondition> {
-    let time_range = time_range_from_proto(asked.time_range)?;
-    let condition = match asked.filter {
+pub fn from_proto(message: proto::Condition) -> Result<RowCondition> {
+    let time_range = time_range_from_proto(message.time_range)?;
+    let condition = match message.filter {
         Some(filter) => {
             let filter = Box::new(filter::from_proto(filter)?);
             Condition::Filter(FilterCondition { filter, time_range })
         }
         None => {
-            let comparator = asked.comparator.unwrap_or_default();
-            let compared = comparator::comparison_from_proto(asked.compare_type, comparator)?;
+            let comparator = message.comparator.unwrap_or_default();
+            let compared = comparator::comparison_from_proto(message.compare_type, comparator)?;
             if compared.operator == CompareOperator::NoOp {
                 return Err(Error::invalid("Unknown Compare op NO_OP"));
             }
             Condition::Column(ColumnCondition {
-                family: asked.family.unwrap_or_default(),
-                qualifier: asked.qualifier.unwrap_or_default(),
+                family: message.family.unwrap_or_default(),
+                qualifier: message.qualifier.unwrap_or_default(),
                 comparison: Comparison { operator: turned(compared.operator), ..compared },
                 time_range,
             })
         }
     };
-    Ok(RowCondition { row: asked.row, condition })
+    Ok(RowCondition { row: message.row, condition })
 }
 
 /// Encodes a condition on `row`.
@@ -70,9 +70,9 @@ pub fn to_proto(condition: &Condition, row: &Bytes) -> Result<proto::Condition> 
             time_range: Some(time_range_to_proto(column.time_range)),
             ..message
         },
-        Condition::Filter(wanted) => proto::Condition {
-            filter: Some(filter::to_proto(&wanted.filter)),
-            time_range: Some(time_range_to_proto(wanted.time_range)),
+        Condition::Filter(condition) => proto::Condition {
+            filter: Some(filter::to_proto(&condition.filter)),
+            time_range: Some(time_range_to_proto(condition.time_range)),
             ..message
         },
     })
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_asked_is_refused_by_its_name() {
+    fn inexpressible_conditions_are_refused_by_name() {
         let no_row = to_proto(&Condition::NoRow, &"row".into()).unwrap_err();
         assert_eq!(no_row.kind(), ErrorKind::Unsupported);
         let other = proto::Comparator { name: "a.B".into(), ..Default::default() };

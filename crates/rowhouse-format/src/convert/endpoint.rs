@@ -83,8 +83,10 @@ impl EndpointCall {
                 aggregate(function, decode_message(call.request)?)
             }
             search::SERVICE => {
-                let found = search::call_from_proto(&call.method_name, call.request)?;
-                found.map(Self::Search).ok_or_else(|| no_method(search::SERVICE, &call.method_name))
+                let search_call = search::call_from_proto(&call.method_name, call.request)?;
+                search_call
+                    .map(Self::Search)
+                    .ok_or_else(|| no_method(search::SERVICE, &call.method_name))
             }
             "MultiRowMutationService" => Err(no_method(&call.service_name, &call.method_name)),
             other => Err(Error::new(
@@ -108,7 +110,8 @@ impl EndpointCall {
 fn mutate_rows(request: proto::MutateRowsRequest) -> Result<EndpointCall> {
     // The messages contain the cells.
     let mut no_cells = CellReader::new(CellCodec::default(), Bytes::new());
-    let (group, number) = (request.nonce_group, request.nonce);
+    let group = request.nonce_group;
+    let number = request.nonce;
     let nonce = number.filter(|&number| number != 0);
     let nonce = nonce.map(|number| Nonce { group: group.unwrap_or(0), number });
     let mutations = request.mutation_request.into_iter();
@@ -186,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn aggregates_are_told_apart_by_method_and_interpreter() {
+    fn aggregates_are_distinguished_by_method_and_interpreter() {
         for (method, function) in [
             ("GetMax", AggregateFunction::Max),
             ("GetMin", AggregateFunction::Min),
@@ -196,17 +199,17 @@ mod tests {
             ("GetStd", AggregateFunction::Deviation),
             ("GetMedian", AggregateFunction::Median),
         ] {
-            let found = call("AggregateService", method, &sum("LongColumnInterpreter")).unwrap();
-            let EndpointCall::Aggregate { function: found, interpreter, scan } = found else {
-                panic!("{found:?}");
+            let decoded = call("AggregateService", method, &sum("LongColumnInterpreter")).unwrap();
+            let EndpointCall::Aggregate { function: decoded, interpreter, scan } = decoded else {
+                panic!("{decoded:?}");
             };
-            assert_eq!((found, interpreter), (function, ColumnInterpreter::Long));
+            assert_eq!((decoded, interpreter), (function, ColumnInterpreter::Long));
             assert!(scan.scan.columns.has_column(b"cf", b"n"));
         }
     }
 
     #[test]
-    fn what_is_no_endpoint_of_hbase_is_refused_by_name() {
+    fn unknown_endpoints_are_refused_by_name() {
         let refused = |service, method, interpreter| {
             call(service, method, &sum(interpreter)).unwrap_err().to_string()
         };

@@ -28,7 +28,8 @@ pub fn from_proto(get: proto::Get) -> Result<Get> {
         ));
     }
     attributes::check(&get.attribute)?;
-    let (versions, existence_only) = (get.max_versions(), get.existence_only());
+    let versions = get.max_versions();
+    let existence_only = get.existence_only();
     let cache_blocks = get.cache_blocks();
     let mut read = Get::new(get.row)?;
     read.versions = check_versions(versions)?;
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_cannot_say_is_refused_by_name() {
+    fn gets_outside_the_model_are_refused_by_name() {
         let name = "org.example.MyFilter".to_owned();
         let error = refused(|get| {
             get.filter = Some(proto::Filter { name, serialized_filter: None });

@@ -106,7 +106,7 @@ impl MultiCall {
                 condition: region
                     .condition
                     .as_ref()
-                    .map(|asked| condition::to_proto(&asked.condition, &asked.row))
+                    .map(|it| condition::to_proto(&it.condition, &it.row))
                     .transpose()?,
             });
         }

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_an_error() {
+    fn malformed_name_is_an_error() {
         let bad = proto::TableName { namespace: "ns".into(), qualifier: vec![0xFF].into() };
         assert!(table_from_proto(bad).is_err());
         let bad = proto::ServerName { host_name: "h".into(), port: Some(70000), start_code: None };

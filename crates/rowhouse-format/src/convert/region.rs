@@ -130,7 +130,8 @@ pub fn from_proto(region: proto::RegionInfo) -> Result<RegionInfo> {
             region.replica_id()
         )));
     }
-    let (offline, split) = (region.offline(), region.split());
+    let offline = region.offline();
+    let split = region.split();
     let range = RowRange {
         start: region.start_key.unwrap_or_default(),
         stop: region.end_key.unwrap_or_default(),
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn encoded_names_are_found_in_full_ones() {
+    fn encoded_names_are_read_from_full_ones() {
         let range = RowRange::new("a.b,c.", "");
         let region = RegionInfo::new(TableName::parse("t").unwrap(), range, 7);
         for region in [region, RegionInfo::meta()] {

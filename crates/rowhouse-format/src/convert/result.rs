@@ -49,7 +49,8 @@ pub fn existence(exists: bool) -> proto::Result {
 /// # Errors
 /// `Protocol` if cells are missing, malformed, or from several rows.
 pub fn from_proto(result: proto::Result, block: &mut CellReader) -> Result<ReadRow> {
-    let (exists, partial) = (result.exists, result.partial());
+    let exists = result.exists;
+    let partial = result.partial();
     let mut cells = result.cell.into_iter().map(cell::from_proto).collect::<Result<Vec<_>>>()?;
     let count = usize::try_from(result.associated_cell_count.unwrap_or(0)).map_err(|_| {
         let count = result.associated_cell_count;

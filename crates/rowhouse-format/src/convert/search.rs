@@ -109,7 +109,9 @@ fn rows_to_proto(request: SearchRequest) -> SearchRowsRequest {
 }
 
 fn rows_from_proto(message: SearchRowsRequest) -> Result<SearchRequest> {
-    let (reversed, skip, ends_view) = (message.reversed(), message.skip(), message.ends_view());
+    let reversed = message.reversed();
+    let skip = message.skip();
+    let ends_view = message.ends_view();
     let place = match message.order() {
         SearchOrder::ByKey => SearchPlace::Key { after: message.after_row },
         SearchOrder::ByScore if reversed => {
@@ -135,7 +137,7 @@ fn rows_from_proto(message: SearchRowsRequest) -> Result<SearchRequest> {
 }
 
 /// Encodes a search's rows, with the cells if the request named some.
-pub fn found_to_proto(found: FoundRows, has_cells: bool) -> NameBytesPair {
+pub fn found_to_proto(rows: FoundRows, has_cells: bool) -> NameBytesPair {
     let row = |(key, cells): (FoundKey, Row)| SearchRow {
         row: key.row,
         score: key.score,
@@ -143,11 +145,11 @@ pub fn found_to_proto(found: FoundRows, has_cells: bool) -> NameBytesPair {
         cells: has_cells.then(|| result::to_proto(&cells, CellPlacement::Message)),
     };
     let message = SearchRowsResponse {
-        rows: found.rows.into_iter().map(row).collect(),
-        is_end: found.is_end,
-        view: found.view,
+        rows: rows.rows.into_iter().map(row).collect(),
+        is_end: rows.is_end,
+        view: rows.view,
         view_has_ended: None,
-        long_words: Some(found.long_words),
+        long_words: Some(rows.long_words),
     };
     answer("rowhouse.SearchRowsResponse", &message)
 }
@@ -175,7 +177,9 @@ pub fn found_from_proto(answer: NameBytesPair) -> Result<FoundRows> {
              not over its restart",
         ));
     }
-    let (is_end, view, long_words) = (message.is_end, message.view, message.long_words());
+    let is_end = message.is_end;
+    let view = message.view;
+    let long_words = message.long_words();
     // The message contains the cells.
     let mut no_cells = CellReader::new(CellCodec::default(), Bytes::new());
     let mut rows = Vec::with_capacity(message.rows.len());
@@ -286,7 +290,7 @@ mod tests {
     fn answers_survive_the_wire() {
         let cell = Cell::new("r", "d", "body", Timestamp::MIN, CellKind::Put, "v").unwrap();
         let key = |row: &str, score, value| FoundKey { row: row.to_owned().into(), score, value };
-        let found = FoundRows {
+        let expected = FoundRows {
             rows: vec![
                 (key("r", Some(1.5), None), Row::new(vec![cell])),
                 (key("s", None, Some("v".into())), Row::default()),
@@ -295,9 +299,9 @@ mod tests {
             view: Some(9),
             long_words: 4,
         };
-        assert_eq!(found_from_proto(found_to_proto(found.clone(), true)).unwrap(), found);
-        let keys = found_from_proto(found_to_proto(found.clone(), false)).unwrap();
-        assert!(keys.rows[0].1.is_empty() && keys.rows[0].0 == found.rows[0].0);
+        assert_eq!(found_from_proto(found_to_proto(expected.clone(), true)).unwrap(), expected);
+        let keys = found_from_proto(found_to_proto(expected.clone(), false)).unwrap();
+        assert!(keys.rows[0].1.is_empty() && keys.rows[0].0 == expected.rows[0].0);
         let ended = found_from_proto(ended_view_to_proto()).unwrap_err();
         assert_eq!(ended.kind(), ErrorKind::UnknownScanner);
         assert_eq!(count_from_proto(count_to_proto(17)).unwrap(), 17);

@@ -37,7 +37,8 @@ pub fn to_proto(snapshot: &Snapshot) -> proto::SnapshotDescription {
 /// # Errors
 /// `InvalidRequest` for an invalid name or without a table; `Unsupported` for permissions.
 pub fn from_proto(snapshot: proto::SnapshotDescription) -> Result<Snapshot> {
-    let (kind, ttl) = (snapshot.r#type(), snapshot.ttl());
+    let kind = snapshot.r#type();
+    let ttl = snapshot.ttl();
     // As in HBase, only positive values count.
     let region_bytes_max = u64::try_from(snapshot.max_file_size()).ok().filter(|it| *it > 0);
     if snapshot.users_and_permissions.is_some_and(|users| !users.user_permissions.is_empty()) {
@@ -79,8 +80,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_kept_is_refused_and_a_ttl_beyond_all_time_is_none() {
-        let said = || proto::SnapshotDescription {
+    fn permissions_are_refused_and_a_ttl_beyond_all_time_is_none() {
+        let message = || proto::SnapshotDescription {
             name: "s".into(),
             table: Some("t".into()),
             ..Default::default()
@@ -88,17 +89,17 @@ mod tests {
         let user = proto::users_and_permissions::UserPermissions::default();
         let users_and_permissions =
             Some(proto::UsersAndPermissions { user_permissions: vec![user] });
-        let guarded = proto::SnapshotDescription { users_and_permissions, ..said() };
+        let guarded = proto::SnapshotDescription { users_and_permissions, ..message() };
         assert_eq!(from_proto(guarded).unwrap_err().kind(), ErrorKind::Unsupported);
         for bytes in [-1, 0] {
-            let sized = proto::SnapshotDescription { max_file_size: Some(bytes), ..said() };
+            let sized = proto::SnapshotDescription { max_file_size: Some(bytes), ..message() };
             assert_eq!(from_proto(sized).unwrap().region_bytes_max, None, "{bytes}");
         }
-        let nowhere = proto::SnapshotDescription { table: None, ..said() };
+        let nowhere = proto::SnapshotDescription { table: None, ..message() };
         assert_eq!(from_proto(nowhere).unwrap_err().kind(), ErrorKind::InvalidRequest);
         for ttl in [-1, 0, i64::MAX] {
-            let told = proto::SnapshotDescription { ttl: Some(ttl), ..said() };
-            assert_eq!(from_proto(told).unwrap().ttl, None, "{ttl}");
+            let expiring = proto::SnapshotDescription { ttl: Some(ttl), ..message() };
+            assert_eq!(from_proto(expiring).unwrap().ttl, None, "{ttl}");
         }
     }
 }

@@ -179,7 +179,8 @@ mod tests {
             ("row1", "row10", "row1\0"),
         ];
         for (left, right, want) in cases {
-            let (left, right) = (Key::row_start(left.as_bytes()), Key::row_start(right.as_bytes()));
+            let left = Key::row_start(left.as_bytes());
+            let right = Key::row_start(right.as_bytes());
             let mut out = Vec::new();
             write_midpoint(&mut out, &left, &right);
             check_key(&out).unwrap();

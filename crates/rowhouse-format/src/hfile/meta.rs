@@ -97,7 +97,8 @@ impl FileMeta {
         let marker_runs = info.get(name::MARKER_RUNS).map(marker_runs::parse).transpose()?;
         let marker_runs = marker_runs.unwrap_or_default();
         let kind = bloom_kind(&info)?;
-        let (mut bloom, mut delete_family_bloom) = (None, None);
+        let mut bloom = None;
+        let mut delete_family_bloom = None;
         while !blocks.rest.is_empty() {
             let block = blocks.any()?;
             match block.kind {

@@ -10,7 +10,7 @@ use super::writer::Summary;
 pub(super) struct Seen {
     pub(super) cells: u64,
     pub(super) rows: u64,
-    pub(super) behind: u64,
+    pub(super) same_column: u64,
     pub(super) deletes: u64,
     pub(super) family_markers: u64,
     pub(super) cells_len: u64,
@@ -32,7 +32,7 @@ impl Default for Seen {
         Self {
             cells: 0,
             rows: 0,
-            behind: 0,
+            same_column: 0,
             deletes: 0,
             family_markers: 0,
             cells_len: 0,
@@ -105,7 +105,7 @@ impl Seen {
             deletes: self.deletes,
             family_markers: self.family_markers,
             rows: self.rows,
-            behind: self.behind,
+            behind: self.same_column,
             cells_len: self.cells_len,
             keys: self.first_key.zip(last_key),
             time_range: self.time_min..=self.time_max,

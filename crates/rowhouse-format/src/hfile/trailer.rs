@@ -223,12 +223,13 @@ fn refuse_older(bytes: &[u8]) -> Result<()> {
     let (major, minor) = split_version(u32::from_be_bytes(*version));
     let len = major.checked_sub(1).and_then(|at| OLDER_LENS.get(at as usize));
     let start = len.and_then(|len| bytes.len().checked_sub(*len));
-    match start.is_some_and(|start| bytes[start..].starts_with(MAGIC)) {
-        true => Err(Error::unsupported(format!(
+    if start.is_some_and(|start| bytes[start..].starts_with(MAGIC)) {
+        Err(Error::unsupported(format!(
             "hfile version {major}.{minor} is not supported, a major compaction on HBase 1.0 or later rewrites the \
              file: supported={VERSION_MAJOR}.0 to {VERSION_MAJOR}.{VERSION_MINOR}"
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 

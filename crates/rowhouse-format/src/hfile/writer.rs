@@ -204,7 +204,7 @@ impl<W: Write> Writer<W> {
         let order = self.order(cell)?;
         let new_row = order.row != Ordering::Equal;
         self.seen.rows += u64::from(new_row);
-        self.seen.behind += u64::from(order.same_column);
+        self.seen.same_column += u64::from(order.same_column);
         // As in HBase, add the cell to the bloom filters before closing the preceding block.
         if let Some(bloom) = &mut self.bloom
             && (new_row || self.options.bloom == BloomKind::RowCol)
@@ -234,7 +234,7 @@ impl<W: Write> Writer<W> {
         write_key(&mut self.last_key, &cell.key);
         self.last_sequence = cell.sequence;
         self.seen.note(cell, kind, len, &self.last_key);
-        if self.marker_runs.wants(cell.key.kind) {
+        if self.marker_runs.accepts(cell.key.kind) {
             self.marker_runs.note(&self.last_key);
         }
         Ok(())

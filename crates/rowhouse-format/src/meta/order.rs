@@ -14,7 +14,8 @@ type Parts<'a> = (&'a [u8], Option<(&'a [u8], Option<&'a [u8]>)>);
 fn parts(row: &[u8]) -> Parts<'_> {
     let is_comma = |&byte: &u8| byte == b',';
     let Some(first) = row.iter().position(is_comma) else { return (row, None) };
-    let (table, rest) = (&row[..first], &row[first + 1..]);
+    let table = &row[..first];
+    let rest = &row[first + 1..];
     match rest.iter().rposition(is_comma) {
         Some(last) => (table, Some((&rest[..last], Some(&rest[last + 1..])))),
         None => (table, Some((rest, None))),
@@ -51,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lookup_key_stands_behind_the_region_that_holds_its_row() {
+    fn a_lookup_key_sorts_after_the_region_that_holds_its_row() {
         let region = b"t,a,1795221934320.a0c713ffbe96900a70316fdd717328e2.";
         assert_eq!(compare_rows(region, b"t,a,99999999999999"), Ordering::Less);
         assert_eq!(compare_rows(region, b"t,a,b,99999999999999"), Ordering::Less);
@@ -74,7 +75,9 @@ mod tests {
                 prop::collection::vec(prop::sample::select(b",at".to_vec()), 0..6), 3,
             ),
         ) {
-            let (a, b, c) = (&rows[0], &rows[1], &rows[2]);
+            let a = &rows[0];
+            let b = &rows[1];
+            let c = &rows[2];
             prop_assert_eq!(compare_rows(a, b), compare_rows(b, a).reverse());
             if compare_rows(a, b).is_le() && compare_rows(b, c).is_le() {
                 prop_assert!(compare_rows(a, c).is_le());

@@ -86,18 +86,14 @@ impl MetaTable {
     /// Reads a row range. Uses the request's original bounds, because this table's order may differ
     /// from byte order. The caller must enforce the scan's limits.
     pub fn scan<'a>(&'a self, scan: &'a OpenScan) -> impl Iterator<Item = Row> + use<'a> {
-        let (low, with_low, high, with_high) = match scan.scan.reversed {
-            false => (&scan.start_row, scan.include_start, &scan.stop_row, scan.include_stop),
-            true => (&scan.stop_row, scan.include_stop, &scan.start_row, scan.include_start),
+        let (low, with_low, high, with_high) = if scan.scan.reversed {
+            (&scan.stop_row, scan.include_stop, &scan.start_row, scan.include_start)
+        } else {
+            (&scan.start_row, scan.include_start, &scan.stop_row, scan.include_stop)
         };
-        let begin = match low.is_empty() {
-            true => 0,
-            false => self.first_not_before(low, !with_low),
-        };
-        let end = match high.is_empty() {
-            true => self.rows.len(),
-            false => self.first_not_before(high, with_high),
-        };
+        let begin = if low.is_empty() { 0 } else { self.first_not_before(low, !with_low) };
+        let end =
+            if high.is_empty() { self.rows.len() } else { self.first_not_before(high, with_high) };
         let rows = &self.rows[begin.min(end)..end];
         let reversed = scan.scan.reversed;
         (0..rows.len())
@@ -106,11 +102,11 @@ impl MetaTable {
             .filter(|row| !row.is_empty())
     }
 
-    /// Returns the index of the first row at or after `key`, or after `key` if `behind` is set.
-    fn first_not_before(&self, key: &[u8], behind: bool) -> usize {
+    /// Returns the index of the first row at or after `key`, or after `key` if `after` is set.
+    fn first_not_before(&self, key: &[u8], after: bool) -> usize {
         self.rows.partition_point(|row| match self.order.compare(row.key(), key) {
             Ordering::Less => true,
-            Ordering::Equal => behind,
+            Ordering::Equal => after,
             Ordering::Greater => false,
         })
     }
@@ -118,11 +114,11 @@ impl MetaTable {
 
 /// Returns the cells in a row that a read selects. A catalog table holds one version of each cell.
 fn select(row: &Row, columns: &Columns, time_range: TimeRange) -> Row {
-    let wanted = |cell: &KeyValue<'_>| {
+    let is_selected = |cell: &KeyValue<'_>| {
         let key = cell.key();
         columns.has_column(key.family, key.qualifier) && time_range.contains(key.timestamp)
     };
-    Row::new(row.cells().filter(wanted).map(KeyValue::to_cell).collect())
+    Row::new(row.cells().filter(is_selected).map(KeyValue::to_cell).collect())
 }
 
 #[cfg(test)]

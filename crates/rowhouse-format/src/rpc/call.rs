@@ -340,11 +340,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_method_is_found_under_its_name_and_only_in_its_service() {
+    fn every_method_has_its_name_only_in_its_service() {
         for &method in Method::ALL {
             for &service in Service::ALL {
-                let found = Method::from_name(service, method.name());
-                assert_eq!(found == Some(method), service == method.service(), "{method:?}");
+                let named = Method::from_name(service, method.name());
+                assert_eq!(named == Some(method), service == method.service(), "{method:?}");
             }
         }
     }

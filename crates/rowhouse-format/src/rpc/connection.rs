@@ -270,11 +270,12 @@ mod tests {
     }
 
     #[test]
-    fn a_client_connects_and_asks_in_whatever_pieces() {
+    fn a_client_connects_and_calls_in_pieces_of_any_length() {
         let bytes = opening();
         for piece in [1, 2, 7, bytes.len()] {
             let mut connection = ServerConnection::new("h:1", "id");
-            let (mut input, mut output) = (BytesMut::new(), BytesMut::new());
+            let mut input = BytesMut::new();
+            let mut output = BytesMut::new();
             let mut events = Vec::new();
             for part in bytes.chunks(piece) {
                 input.extend_from_slice(part);
@@ -297,7 +298,8 @@ mod tests {
     #[test]
     fn without_security_a_second_preamble_follows() {
         let mut connection = ServerConnection::new("h:1", "id");
-        let (mut input, mut output) = (BytesMut::from("Securi"), BytesMut::new());
+        let mut input = BytesMut::from("Securi");
+        let mut output = BytesMut::new();
         assert!(connection.next(&mut input, &mut output).is_none());
         let (call_id, exception) = refusal(&mut output);
         assert_eq!(call_id, FATAL_CALL_ID);
@@ -312,14 +314,15 @@ mod tests {
     #[test]
     fn a_newer_preamble_is_refused_in_the_words_that_clients_look_for() {
         let mut connection = ServerConnection::new("h:1", "id");
-        let (mut input, mut output) = (BytesMut::from("Future"), BytesMut::new());
+        let mut input = BytesMut::from("Future");
+        let mut output = BytesMut::new();
         assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close(_))));
         assert!(refusal(&mut output).1.message.starts_with("Expected HEADER="));
         assert!(connection.next(&mut input, &mut output).is_none());
     }
 
     #[test]
-    fn a_zookeeper_client_is_told_from_others() {
+    fn a_zookeeper_client_is_recognized() {
         let mut input = BytesMut::new();
         crate::zk::client::put_connect(&mut input, 30_000);
         let mut connection = ServerConnection::new("h:1", "id");
@@ -342,7 +345,8 @@ mod tests {
     fn over_long_call(client_release: Option<(u32, u32)>) -> String {
         let bytes = opening_of(client_release);
         let mut connection = ServerConnection::new("h:1", "id").with_frame_len_max(100);
-        let (mut input, mut output) = (bytes, BytesMut::new());
+        let mut input = bytes;
+        let mut output = BytesMut::new();
         while connection.next(&mut input, &mut output).is_some() {}
         let mut call = BytesMut::new();
         let mut message = proto::GetRequest::default();

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_come_out_whole_whatever_the_pieces() {
+    fn frames_are_whole_after_pieces_of_any_length() {
         let bytes = b"\0\0\0\x03abc\0\0\0\0\0\0\0\x01d";
         let decoder = FrameDecoder::default();
         for piece in 1..bytes.len() {

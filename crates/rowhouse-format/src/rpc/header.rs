@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_spoken_is_refused_by_class() {
+    fn unsupported_features_are_refused_by_class() {
         assert!(ConnectionHead::decode(header().encode_to_vec().into()).is_ok());
         let ipc = "org.apache.hadoop.hbase.ipc.";
         let unknown = proto::ConnectionHeader { service_name: Some("X".into()), ..header() };
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_release_of_a_client_is_what_it_says_in_numbers_or_else_prints() {
+    fn the_release_of_a_client_is_read_from_its_numbers_or_its_text() {
         let release = |version: &str, numbers: Option<(u32, u32)>| {
             release(&proto::VersionInfo {
                 version: version.into(),

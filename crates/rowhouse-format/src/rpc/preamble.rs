@@ -38,7 +38,8 @@ impl Preamble {
         }
         let [magic @ .., version, auth] = bytes;
         if magic != MAGIC {
-            let (expected, received) = (escape(MAGIC), escape(magic));
+            let expected = escape(MAGIC);
+            let received = escape(magic);
             return Err(Exception::fatal(
                 "FatalConnectionException",
                 format!("Expected HEADER={expected} but received HEADER={received} from {peer}"),

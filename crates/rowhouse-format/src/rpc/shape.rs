@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_without_end_is_walked_so_far() {
+    fn endless_nesting_is_walked_to_a_limit() {
         let mut deep = Vec::new();
         for _ in 0..10_000 {
             let mut around = vec![0x12];

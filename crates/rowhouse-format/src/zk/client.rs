@@ -101,7 +101,7 @@ impl Reply {
     /// # Errors
     /// `Protocol` for a malformed body, `Connection` for any other error code.
     pub fn data(self) -> Result<Option<Bytes>> {
-        self.found()?.map(|mut record| record.buffer()).transpose()
+        self.existing()?.map(|mut record| record.buffer()).transpose()
     }
 
     /// Returns the names of a node's children; `None` if the node does not exist.
@@ -109,10 +109,10 @@ impl Reply {
     /// # Errors
     /// As [`Reply::data`].
     pub fn children(self) -> Result<Option<Vec<String>>> {
-        self.found()?.map(|mut record| record.texts()).transpose()
+        self.existing()?.map(|mut record| record.texts()).transpose()
     }
 
-    fn found(self) -> Result<Option<JuteReader>> {
+    fn existing(self) -> Result<Option<JuteReader>> {
         match self.outcome {
             Ok(record) => Ok(Some(record)),
             Err(error) if error == ZkError::NoNode.code() => Ok(None),

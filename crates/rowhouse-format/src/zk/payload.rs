@@ -184,8 +184,9 @@ mod tests {
     }
 
     #[test]
-    fn clients_read_what_servers_write() {
-        let (master, meta) = (server(16000), server(16020));
+    fn clients_read_payloads_of_servers() {
+        let master = server(16000);
+        let meta = server(16020);
         let cluster = Cluster {
             parent: "/hbase",
             cluster_id: "id",
@@ -209,7 +210,8 @@ mod tests {
         let servers = [server(1), server(2)];
         let of =
             |live: &'static [usize]| live.iter().map(|&at| server(at as u16)).collect::<Vec<_>>();
-        let (all, second) = (of(&[1, 2]), of(&[2]));
+        let all = of(&[1, 2]);
+        let second = of(&[2]);
         let cluster = Cluster {
             parent: "/hbase",
             cluster_id: "id",

@@ -79,21 +79,23 @@ impl Conversation {
     #[allow(dead_code, reason = "not every test that reads conversations takes calls")]
     pub(crate) fn calls(&self) -> Vec<(Request, Result<Body, Exception>)> {
         let mut server = ServerConnection::new("client:1", "cluster");
-        let (mut requests, mut responses) = (BytesMut::new(), BytesMut::new());
-        let (mut asked, mut calls) = (BTreeMap::new(), Vec::new());
+        let mut requests = BytesMut::new();
+        let mut responses = BytesMut::new();
+        let mut pending = BTreeMap::new();
+        let mut calls = Vec::new();
         for run in &self.runs {
             if !run.from_client {
                 responses.extend_from_slice(&run.bytes);
                 while let Some(frame) = FrameDecoder::default().next(&mut responses).unwrap() {
                     let response = Response::decode(frame).unwrap();
-                    calls.push((asked.remove(&response.call_id).unwrap(), response.outcome));
+                    calls.push((pending.remove(&response.call_id).unwrap(), response.outcome));
                 }
                 continue;
             }
             requests.extend_from_slice(&run.bytes);
             while let Some(event) = server.next(&mut requests, &mut BytesMut::new()) {
                 if let ServerEvent::Request(request) = event {
-                    asked.insert(request.call_id, request);
+                    pending.insert(request.call_id, request);
                 }
             }
         }

@@ -9,7 +9,7 @@ use rowhouse_model::{Cell, Filter, Key};
 pub(crate) struct Driver<'a> {
     filter: FilterRun,
     families: Vec<Family<'a>>,
-    said: Vec<String>,
+    output: Vec<String>,
 }
 
 /// A family's cells, each with a number, and the read position.
@@ -29,7 +29,7 @@ impl<'a> Driver<'a> {
         Self {
             filter: FilterRun::new(filter, false).unwrap(),
             families: families.collect(),
-            said: Vec::new(),
+            output: Vec::new(),
         }
     }
 
@@ -39,19 +39,19 @@ impl<'a> Driver<'a> {
             .iter()
             .map(|family| if self.filter.needs_family(family.name) { '1' } else { '0' })
             .collect();
-        self.said.push(format!("w{}", u8::from(self.filter.needs_whole_row())));
-        self.said.push(format!("e{needs}"));
+        self.output.push(format!("w{}", u8::from(self.filter.needs_whole_row())));
+        self.output.push(format!("e{needs}"));
         self.read_rows();
         self.filter.check().unwrap();
-        self.said.join(" ")
+        self.output.join(" ")
     }
 
     fn read_rows(&mut self) {
         while let Some(row) = self.next_row() {
             if self.filter.filters_row_key(row) {
-                self.said.push("k".into());
+                self.output.push("k".into());
                 if self.filter.is_done() {
-                    self.said.push(".".into());
+                    self.output.push(".".into());
                     return;
                 }
                 self.pass_row(row);
@@ -66,15 +66,15 @@ impl<'a> Driver<'a> {
                 results.retain(|(_, cell, _)| self.filter.keeps(&cell.view()));
             }
             if was_empty || (!results.is_empty() && self.filter.filters_row()) {
-                self.said.push("x".into());
+                self.output.push("x".into());
                 self.pass_row(row);
                 continue;
             }
             let results: Vec<_> = results.iter().map(describe).collect();
-            self.said.push(format!("={}", results.join(",")));
+            self.output.push(format!("={}", results.join(",")));
             self.pass_row(row);
             if self.filter.is_done() {
-                self.said.push(".".into());
+                self.output.push(".".into());
                 return;
             }
         }
@@ -102,16 +102,16 @@ impl<'a> Driver<'a> {
                 FilterVerdict::SeekToHint => {
                     family.at += 1;
                     match self.filter.hint(&cell.view()) {
-                        None => self.said.push("h-".into()),
+                        None => self.output.push("h-".into()),
                         Some(hint) => {
                             family.pass(|next| next.key() < hint.as_key());
-                            self.said.push(format!("h{}", place(hint.as_key())));
+                            self.output.push(format!("h{}", place(hint.as_key())));
                         }
                     }
                     continue;
                 }
             };
-            self.said.push(letter.into());
+            self.output.push(letter.into());
             match verdict {
                 FilterVerdict::IncludeAndNextColumn | FilterVerdict::NextColumn => {
                     let column = cell.qualifier();
@@ -150,17 +150,14 @@ impl<'a> Family<'a> {
 }
 
 /// Prints a cell's number, and the value if it differs from the original.
-fn describe(&(number, cell, kept): &(usize, &Cell, KeptValue)) -> String {
-    let value = match kept {
+fn describe(&(number, cell, part): &(usize, &Cell, KeptValue)) -> String {
+    let value = match part {
         KeptValue::Whole => return number.to_string(),
         KeptValue::Nothing => Vec::new(),
         KeptValue::Length => (cell.value().len() as u32).to_be_bytes().to_vec(),
         KeptValue::Number(value) => value.to_be_bytes().to_vec(),
     };
-    match value == cell.value() {
-        true => number.to_string(),
-        false => format!("{number}:{}", hex(&value)),
-    }
+    if value == cell.value() { number.to_string() } else { format!("{number}:{}", hex(&value)) }
 }
 
 fn place(key: Key<'_>) -> String {

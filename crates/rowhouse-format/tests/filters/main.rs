@@ -27,7 +27,7 @@ const READ_OTHERWISE: [&str; 4] = [
 ];
 
 #[test]
-fn random_filters_say_what_hbases_say() {
+fn random_filters_answer_as_hbases_do() {
     let mut cells: Vec<Cell> = Vec::new();
     let mut filter = None;
     let mut checked = 0;
@@ -49,11 +49,11 @@ fn random_filters_say_what_hbases_say() {
                     Some((before, _)) => (before, true),
                     None => (rest, false),
                 };
-                let said = Driver::new(&filter, &cells).run();
+                let actual = Driver::new(&filter, &cells).run();
                 // If HBase throws, compare only the output before the exception.
-                let agrees = if throws { said.starts_with(expected) } else { said == expected };
+                let agrees = if throws { actual.starts_with(expected) } else { actual == expected };
                 if !agrees {
-                    differences.push(format!("{filter}\n  HBase {expected}\n  here  {said}"));
+                    differences.push(format!("{filter}\n  HBase {expected}\n  here  {actual}"));
                 }
                 checked += 1;
             }
@@ -73,7 +73,7 @@ fn texts_are_the_filters_that_hbase_reads() {
         let (text, expected) = line.split_once(' ').unwrap();
         let text = hex(text);
         let expected = expected.split_once(" # ").unwrap().0;
-        let said = match Filter::parse(&text).and_then(with_java_flags) {
+        let actual = match Filter::parse(&text).and_then(with_java_flags) {
             Ok(filter) => {
                 let printed = filter.to_string();
                 assert_eq!(Filter::parse(&printed).unwrap(), filter, "{printed}");
@@ -86,8 +86,8 @@ fn texts_are_the_filters_that_hbase_reads() {
         };
         let text = String::from_utf8(text.to_vec()).unwrap();
         let is_known = READ_OTHERWISE.contains(&&text[..]);
-        if (said != expected) != is_known {
-            differences.push(format!("{text}\n  HBase {expected}\n  here  {said}"));
+        if (actual != expected) != is_known {
+            differences.push(format!("{text}\n  HBase {expected}\n  here  {actual}"));
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));

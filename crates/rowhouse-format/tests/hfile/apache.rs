@@ -103,7 +103,9 @@ fn hex(text: &str) -> Vec<u8> {
 /// Parses a fixture line as a cell.
 pub(crate) fn parse(line: &str) -> Cell {
     let parts: Vec<&str> = line.split(' ').collect();
-    let (row, family, qualifier) = (hex(parts[0]), hex(parts[1]), hex(parts[2]));
+    let row = hex(parts[0]);
+    let family = hex(parts[1]);
+    let qualifier = hex(parts[2]);
     let key = Key {
         row: &row,
         family: &family,
@@ -127,8 +129,8 @@ fn check((bytes, lines): (&'static [u8], &str)) -> File {
     let bloom = file.meta.bloom().unwrap();
     let deletes = file.meta.delete_family_bloom().unwrap();
     for cell in &want {
-        let found = file.seek(&cell.key()).unwrap().unwrap();
-        assert!(found.key() == Some(cell.key()));
+        let cursor = file.seek(&cell.key()).unwrap().unwrap();
+        assert!(cursor.key() == Some(cell.key()));
         assert!(file.may_contain(bloom, cell.row()));
         assert!(![10, 14].contains(&cell.key().kind) || file.may_contain(deletes, cell.row()));
     }
@@ -180,8 +182,8 @@ fn files_of_a_running_hbase_1_are_read() {
         let markers = want.iter().filter(|cell| cell.kind() != CellKind::Put).count();
         assert_eq!((newest > 0, markers > 5), (markers > 0, newest > 0));
         for cell in &want {
-            let found = file.seek(&cell.key()).unwrap().unwrap();
-            assert!(found.key() == Some(cell.key()));
+            let cursor = file.seek(&cell.key()).unwrap().unwrap();
+            assert!(cursor.key() == Some(cell.key()));
             if let Some(bloom) = file.meta.bloom().filter(|bloom| bloom.kind() == BloomKind::Row) {
                 assert!(file.may_contain(bloom, cell.row()));
             }
@@ -219,7 +221,7 @@ fn compressed_files_are_read() {
 }
 
 #[test]
-fn cells_told_by_their_differences_are_read() {
+fn cells_encoded_by_differences_are_read() {
     for (encoding, plain, compressed) in DELTAS {
         for (bytes, tags_compressed) in [(plain, false), (compressed, true)] {
             let file = check((bytes, ROW_INDEX.1));
@@ -231,7 +233,7 @@ fn cells_told_by_their_differences_are_read() {
 }
 
 #[test]
-fn blooms_over_prefixes_are_asked_for_the_first_bytes_of_a_row() {
+fn blooms_over_prefixes_check_the_first_bytes_of_a_row() {
     let file = File::open(Bytes::from_static(ROW_PREFIX)).unwrap();
     let bloom = file.meta.bloom().unwrap();
     assert_eq!(bloom.kind(), BloomKind::RowPrefix(7));
@@ -248,7 +250,7 @@ fn blooms_over_prefixes_are_asked_for_the_first_bytes_of_a_row() {
 }
 
 #[test]
-fn blooms_over_columns_are_asked_as_hbase_asks_them() {
+fn blooms_over_columns_are_checked_as_in_hbase() {
     let file = File::open(Bytes::from_static(ROWCOL)).unwrap();
     let bloom = file.meta.bloom().unwrap();
     assert_eq!(bloom.kind(), BloomKind::RowCol);
@@ -323,17 +325,18 @@ fn apaches_files_are_written_byte_for_byte() {
 fn apaches_compressed_files_are_written_block_for_block() {
     for (compression, bytes) in COMPRESSED {
         let ours = write_lines(ROW_INDEX.1, WriterOptions { compression, ..row_index_options() });
-        let (ours, apaches) = (blocks(ours.into()), blocks(Bytes::from_static(bytes)));
+        let ours = blocks(ours.into());
+        let apaches = blocks(Bytes::from_static(bytes));
         assert_eq!(ours.len(), apaches.len());
         for (ours, apaches) in ours.iter().zip(&apaches) {
             assert_eq!((ours.kind, ours.payload.len()), (apaches.kind, apaches.payload.len()));
-            let tells_offsets = match ours.kind {
+            let has_offsets = match ours.kind {
                 BlockKind::Data | BlockKind::EncodedData | BlockKind::BloomChunk => false,
                 BlockKind::FileInfo | BlockKind::Meta => false,
                 BlockKind::LeafIndex | BlockKind::IntermediateIndex | BlockKind::RootIndex => true,
                 BlockKind::BloomMeta | BlockKind::DeleteFamilyBloomMeta => true,
             };
-            assert!(tells_offsets || ours.payload == apaches.payload, "{compression:?}");
+            assert!(has_offsets || ours.payload == apaches.payload, "{compression:?}");
         }
     }
 }
@@ -341,7 +344,8 @@ fn apaches_compressed_files_are_written_block_for_block() {
 /// Returns all blocks in a file, from the start to the trailer.
 fn blocks(bytes: Bytes) -> Vec<Block> {
     let trailer = File::open(bytes.clone()).unwrap().meta.trailer().clone();
-    let (mut at, mut blocks) = (0, Vec::new());
+    let mut at = 0;
+    let mut blocks = Vec::new();
     while at < trailer.load_on_open().end as usize {
         let len = u32::from_be_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
         let end = at + BLOCK_HEADER_LEN + len;
@@ -357,7 +361,8 @@ fn trailers_count_bytes_before_compression_as_apaches_do() {
         let ours = write_lines(ROW_INDEX.1, WriterOptions { compression, ..row_index_options() });
         let ours = File::open(ours.into()).unwrap();
         let apaches = File::open(Bytes::from_static(bytes)).unwrap();
-        let (ours, apaches) = (ours.meta.trailer(), apaches.meta.trailer());
+        let ours = ours.meta.trailer();
+        let apaches = apaches.meta.trailer();
         assert_eq!(ours.uncompressed_len, apaches.uncompressed_len);
         assert_eq!(ours.uncompressed_index_len, apaches.uncompressed_index_len);
         assert_eq!(ours.root_entries, apaches.root_entries);

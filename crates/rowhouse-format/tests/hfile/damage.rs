@@ -43,7 +43,7 @@ fn read_all(bytes: Bytes) -> Result<Vec<Plain>> {
     Ok(scanned)
 }
 
-fn is_told(error: &Error) -> bool {
+fn is_damage(error: &Error) -> bool {
     [ErrorKind::Corruption, ErrorKind::Unsupported].contains(&error.kind())
 }
 
@@ -68,7 +68,7 @@ fn no_flipped_byte_changes_a_cell() {
                         assert_eq!(read, want, "at {at}, flip {flip:#x}");
                         unnoticed += usize::from(at < bytes.len() - Trailer::LEN);
                     }
-                    Err(error) => assert!(is_told(&error), "{error}"),
+                    Err(error) => assert!(is_damage(&error), "{error}"),
                 }
             }
         }
@@ -97,19 +97,19 @@ fn no_flipped_byte_of_a_bloom_loses_a_row() {
 }
 
 #[test]
-fn truncated_files_are_told() {
+fn truncated_files_are_reported() {
     let (summary, bytes) = write(&cells(), &options(DataBlockEncoding::RowIndexV1));
     for len in 0..bytes.len() {
         let error = read_all(bytes.slice(..len)).unwrap_err();
-        assert!(is_told(&error), "len {len}: {error}");
+        assert!(is_damage(&error), "len {len}: {error}");
     }
     for cut in [1, 100, summary.meta.offset as usize] {
-        assert!(is_told(&read_all(bytes.slice(cut..)).unwrap_err()));
+        assert!(is_damage(&read_all(bytes.slice(cut..)).unwrap_err()));
     }
 }
 
 #[test]
-fn garbage_under_good_checksums_is_told() {
+fn garbage_under_good_checksums_is_reported() {
     // Errors that checksums cannot detect, from a writer that writes malformed blocks: change every
     // byte in a data block and recompute the checksums.
     let kinds = DataBlockEncoding::ALL.into_iter().flat_map(|encoding| {
@@ -129,7 +129,7 @@ fn garbage_under_good_checksums_is_told() {
                 let sum = crc32c::crc32c(&damaged[..len - 4]);
                 damaged[len - 4..len].copy_from_slice(&sum.to_be_bytes());
                 if let Err(error) = read_all(damaged.into()) {
-                    assert!(is_told(&error), "{error}");
+                    assert!(is_damage(&error), "{error}");
                 }
             }
         }
@@ -137,7 +137,7 @@ fn garbage_under_good_checksums_is_told() {
 }
 
 #[test]
-fn garbage_in_compressed_tags_is_told() {
+fn garbage_in_compressed_tags_is_reported() {
     for bytes in [
         &include_bytes!("fixtures/prefix-tags.hfile")[..],
         include_bytes!("fixtures/diff-tags.hfile"),
@@ -156,7 +156,7 @@ fn garbage_in_compressed_tags_is_told() {
                     // A changed byte in a key or value yields another key or value: only checksums
                     // detect it.
                     Ok(read) => assert_eq!(read.len(), want.len()),
-                    Err(error) => assert!(is_told(&error), "{error}"),
+                    Err(error) => assert!(is_damage(&error), "{error}"),
                 }
             }
         }

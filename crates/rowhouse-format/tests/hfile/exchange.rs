@@ -61,9 +61,11 @@ fn cells() -> Vec<Cell> {
 }
 
 fn line(cell: &Cell) -> String {
-    let (key, view) = (cell.key(), cell.view());
+    let key = cell.key();
+    let view = cell.view();
     let [row, family, qualifier] = [key.row, key.family, key.qualifier].map(hex);
-    let (value, tags) = (hex(view.value), hex(view.tags));
+    let value = hex(view.value);
+    let tags = hex(view.tags);
     format!(
         "{row} {family} {qualifier} {} {} {} {value} {tags}\n",
         key.timestamp,

@@ -51,7 +51,7 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn a_run_leads_to_what_may_matter_behind_it() {
+fn a_run_leads_to_later_cells_that_may_matter() {
     check("p9= q9= r9= s9= t5", "a:p9= to a:s9=");
     check("p9= q9= r9= s9= s5", "a:p9= to a:s9=");
     check("p9= q9= r9= s9=", "a:p9= to a:s9=");
@@ -98,7 +98,8 @@ fn a_run_that_is_not_the_files_hides_cells_of_it() {
 fn the_longest_runs_are_noted_up_to_so_many_and_no_long_keys() {
     let markers = |row: usize, count: usize| {
         (0..count).map(move |column| {
-            let (row, column) = (format!("{row:02}"), format!("{column:02}"));
+            let row = format!("{row:02}");
+            let column = format!("{column:02}");
             cell(&row, &column, 5, CellKind::DeleteColumn, "")
         })
     };

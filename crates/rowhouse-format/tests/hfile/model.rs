@@ -80,23 +80,23 @@ fn check(cells: &[Cell], options: &WriterOptions, keys: &[Cell]) {
     assert_eq!(file.scan().unwrap(), cells.iter().map(plain).collect::<Vec<_>>());
     assert!(file.meta.first_key() == cells.first().map(Cell::key));
     assert!(file.meta.last_key() == cells.last().map(Cell::key));
-    for wanted in keys.iter().chain(cells.iter().step_by(17)) {
-        let row = wanted.row();
-        let edges = [Key::row_start(row), Key::row_end(row), wanted.key()];
-        let column = Key::column_end(row, wanted.family(), wanted.qualifier());
+    for target in keys.iter().chain(cells.iter().step_by(17)) {
+        let row = target.row();
+        let edges = [Key::row_start(row), Key::row_end(row), target.key()];
+        let column = Key::column_end(row, target.family(), target.qualifier());
         for key in edges.into_iter().chain([column]) {
             let at = cells.partition_point(|cell| cell.key() < key);
-            let found = file.seek(&key).unwrap();
+            let cursor = file.seek(&key).unwrap();
             assert_eq!(
-                found.as_ref().and_then(|at| at.to_cell()).map(|cell| plain(&cell)),
+                cursor.as_ref().and_then(|at| at.to_cell()).map(|cell| plain(&cell)),
                 cells.get(at).map(plain)
             );
-            check_forward(cells, at, found.clone(), keys);
-            check_columns(cells, at, found, keys);
+            check_forward(cells, at, cursor.clone(), keys);
+            check_columns(cells, at, cursor, keys);
         }
         if let Some(bloom) = file.meta.bloom() {
             assert_eq!(bloom.kind(), options.bloom);
-            let qualifier = wanted.qualifier();
+            let qualifier = target.qualifier();
             let present = cells.iter().any(|cell| match options.bloom {
                 BloomKind::RowCol => cell.row() == row && cell.qualifier() == qualifier,
                 _ => cell.row() == row,
@@ -154,7 +154,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn files_hold_what_was_written(
+    fn files_hold_the_written_cells(
         (cells, options) in any_file(),
         keys in vec(any_cell(false), 1..30),
     ) {
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn cells_of_rows_as_long_as_blocks_are_found(
+    fn seeks_reach_cells_of_rows_as_long_as_blocks(
         (cells, options) in any_file(),
         keys in vec(any_cell(false), 1..30),
     ) {
@@ -205,8 +205,8 @@ fn big_files_have_levels_and_chunks() {
         assert!(file.meta.trailer().index_levels >= 3, "{:?}", file.meta.trailer());
         assert_eq!(file.scan().unwrap(), cells.iter().map(plain).collect::<Vec<_>>());
         for cell in cells.iter().step_by(97) {
-            let found = file.seek(&cell.key()).unwrap().and_then(|at| at.to_cell());
-            assert_eq!(found.as_ref(), Some(cell));
+            let stored = file.seek(&cell.key()).unwrap().and_then(|at| at.to_cell());
+            assert_eq!(stored.as_ref(), Some(cell));
         }
         let bloom = file.meta.bloom().unwrap();
         assert!(bloom.chunks().count() > 10);

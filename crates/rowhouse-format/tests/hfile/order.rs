@@ -27,7 +27,7 @@ fn cells_out_of_order_are_refused() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn cells_that_do_not_fit_are_refused() {
     let mut writer = Writer::new(Vec::new(), WriterOptions::default());
     let row = vec![b'r'; 32_768];
     let good = cell("a", "q", 5, CellKind::Put, "1");
@@ -83,7 +83,7 @@ fn equal_keys_stay_in_one_block() {
 }
 
 #[test]
-fn what_was_written_is_told() {
+fn summary_reports_the_written_cells() {
     let cells = [
         cell("a", "", 9, CellKind::DeleteFamily, "").with_sequence(4),
         cell("a", "q", 5, CellKind::Put, "v").with_sequence(3),

@@ -220,14 +220,14 @@ fn a_scan_with_a_query_is_the_same_scan_of_the_rows_that_match() {
         let only = of(&format!("only{nth}"));
         for ((only, indexed), plain) in only.iter().zip(of("indexed")).zip(of("plain")) {
             let expected = cells(&rows(only.scan(&scan).unwrap(), u64::MAX));
-            let asked = QueryScan { query, scan: &scan, limit: scan.limit, as_of: 0 };
+            let query_scan = QueryScan { query, scan: &scan, limit: scan.limit, as_of: 0 };
             for region in [indexed, plain] {
-                let scanner = scan_region(&store, None, &region, &asked);
-                let found = rows(
+                let scanner = scan_region(&store, None, &region, &query_scan);
+                let returned = rows(
                     scanner.map_err(|error| TestCaseError::fail(error.to_string()))?,
                     u64::MAX,
                 );
-                prop_assert_eq!(&cells(&found), &expected, "{} by {}", query, region.name());
+                prop_assert_eq!(&cells(&returned), &expected, "{} by {}", query, region.name());
             }
         }
         Ok(())
@@ -243,8 +243,8 @@ fn looked_at(
     scan: &Scan,
     limit: Option<u64>,
 ) -> (u64, usize) {
-    let asked = QueryScan { query, scan, limit, as_of: 0 };
-    let mut scanner = scan_region(store, None, &regions(store, table)[2], &asked).unwrap();
+    let query_scan = QueryScan { query, scan, limit, as_of: 0 };
+    let mut scanner = scan_region(store, None, &regions(store, table)[2], &query_scan).unwrap();
     let mut rows = 0;
     while scanner.next().unwrap().is_some() {
         rows += 1;
@@ -276,10 +276,11 @@ fn a_scanner_reads_on_at_its_read_point_while_memstores_are_flushed() {
     let of_both = |query| [(query, false), (query, true)];
     for (query, reversed) in ["sender = 'eve'", "size > 300"].into_iter().flat_map(of_both) {
         let scan = Scan { reversed, ..Scan::all() };
-        let asked = QueryScan { query, scan: &scan, limit: None, as_of: 0 };
+        let query_scan = QueryScan { query, scan: &scan, limit: None, as_of: 0 };
         let region = &regions(&store, "indexed")[2];
-        let expected = cells(&rows(scan_region(&store, None, region, &asked).unwrap(), u64::MAX));
-        let mut scanner = scan_region(&store, None, region, &asked).unwrap();
+        let expected =
+            cells(&rows(scan_region(&store, None, region, &query_scan).unwrap(), u64::MAX));
+        let mut scanner = scan_region(&store, None, region, &query_scan).unwrap();
         let first = scanner.next().unwrap().unwrap();
         let table = store.table(&name("indexed")).unwrap();
         for mail in mails() {
@@ -305,8 +306,9 @@ fn a_query_that_is_wrong_is_refused_by_name() {
     store.create_table(TableDescriptor::new(name("bare")).family(family), &[]).unwrap();
     let refused = |table: &str, query: &str| {
         let scan = Scan::all();
-        let asked = QueryScan { query, scan: &scan, limit: None, as_of: 0 };
-        let error = scan_region(&store, None, &regions(&store, table)[0], &asked).err().unwrap();
+        let query_scan = QueryScan { query, scan: &scan, limit: None, as_of: 0 };
+        let error =
+            scan_region(&store, None, &regions(&store, table)[0], &query_scan).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
         error.to_string()
     };

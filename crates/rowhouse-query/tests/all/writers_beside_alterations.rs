@@ -304,16 +304,16 @@ impl Caller<'_> {
     }
 }
 
-/// Declares the indexes that `is_kept` accepts by their numbers.
-fn declare(store: &Store, is_kept: impl Fn(usize) -> bool) {
+/// Declares the indexes that `is_declared` accepts by their numbers.
+fn declare(store: &Store, is_declared: impl Fn(usize) -> bool) {
     let change = |table: &TableDescriptor| {
         let key = KeySchema::of_table(table)?.unwrap().to_string();
-        let kept = INDEXES.iter().enumerate().filter(|(nth, _)| is_kept(*nth));
-        let kept = kept.map(|(_, index)| match *index {
+        let declared = INDEXES.iter().enumerate().filter(|(nth, _)| is_declared(*nth));
+        let declared = declared.map(|(_, index)| match *index {
             COPY if key != KEY => PROMOTED,
             index => index,
         });
-        let indexes = kept.collect::<Vec<_>>().join("; ");
+        let indexes = declared.collect::<Vec<_>>().join("; ");
         Ok(table.clone().attribute(INDEXES_ATTRIBUTE, format!("1 {indexes}")))
     };
     store.change_table(&name(), change).unwrap();
@@ -331,16 +331,17 @@ impl Alterer<'_> {
         let table = self.mail.table();
         match self.random.below(22) {
             0..6 => {
-                let kept = self.random.below(1 << INDEXES.len());
-                declare(store, |nth| kept & 1 << nth != 0);
+                let declared = self.random.below(1 << INDEXES.len());
+                declare(store, |nth| declared & 1 << nth != 0);
             }
             6 | 7 => declare(store, |_| true),
             8 | 9 => {
                 let x = FamilyDescriptor::new("x").unwrap();
                 let has_x = table.descriptor().find_family(b"x").is_ok();
-                match has_x {
-                    true => store.drop_family(&name(), b"x").unwrap(),
-                    false => store.add_family(&name(), x).unwrap(),
+                if has_x {
+                    store.drop_family(&name(), b"x").unwrap()
+                } else {
+                    store.add_family(&name(), x).unwrap()
                 }
             }
             10 => {
@@ -442,7 +443,8 @@ fn alter_beside_callers(seed: u64, alterations: usize) {
     let settings = Settings { memstore_flush_bytes: 64 << 10, ..Settings::default() };
     let store = Store::builder(dir.path()).settings(settings).open().unwrap();
     store.create_table(mail(), &["m".into()]).unwrap();
-    let (writes, refusals) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let writes = AtomicUsize::new(0);
+    let refusals = AtomicUsize::new(0);
     let mail = Mail { store, is_over: AtomicBool::new(false), writes, refusals };
     std::thread::scope(|scope| {
         let mail = &mail;
@@ -623,7 +625,7 @@ fn a_record_that_an_alteration_overtakes_is_planned_anew() {
 }
 
 #[test]
-fn callers_see_no_error_about_what_they_did_not_name() {
+fn callers_see_no_error_about_names_they_did_not_use() {
     let seeds = std::env::var("ALTERATIONS_SEED").ok().and_then(|seed| seed.parse().ok());
     for seed in seeds.map_or(1..4, |seed: u64| seed..seed + 1) {
         alter_beside_callers(seed, 60);

@@ -23,7 +23,8 @@ impl Tokenizer for ChineseTokenizer {
     fn token_stream<'a>(&'a mut self, text: &'a str) -> ChineseStream<'a> {
         self.window.clear();
         let places = Places::default();
-        let (token, run) = (Token::default(), 0..0);
+        let token = Token::default();
+        let run = 0..0;
         ChineseStream { text, at: 0, places, run, window: &mut self.window, token }
     }
 }
@@ -85,7 +86,9 @@ impl TokenStream for ChineseStream<'_> {
 pub(super) fn covering_terms(text: &str) -> Vec<(usize, String)> {
     let mut terms = Vec::new();
     let mut places = Places::default();
-    let (mut at, mut words, mut term) = (0, Vec::new(), String::new());
+    let mut at = 0;
+    let mut words = Vec::new();
+    let mut term = String::new();
     while let Some(Run { kind, bytes }) = next_run(text, at, true) {
         at = bytes.end;
         places.enter(kind);
@@ -201,7 +204,8 @@ impl Window {
     }
 
     fn emit(&self, chars: Range<usize>, token: &mut Token) {
-        let (first, last) = (&self.places[chars.start], &self.places[chars.end - 1]);
+        let first = &self.places[chars.start];
+        let last = &self.places[chars.end - 1];
         token.text.clear();
         token.text.push_str(&self.chars[first.0.start..last.0.end]);
         token.offset_from = first.1.start;

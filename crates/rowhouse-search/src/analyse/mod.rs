@@ -88,7 +88,8 @@ impl Analyse for Analyser {
             return u64::from(text.len() > TERM_BYTES_MAX);
         }
         let mut too_long = 0;
-        let (mut at, mut term) = (0, String::new());
+        let mut at = 0;
+        let mut term = String::new();
         while let Some(run) = next_run(text, at, self == Analyser::Chinese) {
             at = run.bytes.end;
             let is_word = run.kind == Kind::Word;
@@ -132,7 +133,8 @@ pub(crate) fn unfinished(analyser: Analyser, text: &str) -> Unfinished {
         Analyser::Chinese => true,
     };
     let mut last = None;
-    let (mut at, mut runs) = (0, 0);
+    let mut at = 0;
+    let mut runs = 0;
     while let Some(run) = next_run(text, at, splits_han) {
         at = run.bytes.end;
         runs += 1;

@@ -46,7 +46,8 @@ pub(super) fn next_run(text: &str, from: usize, splits_han: bool) -> Option<Run>
         }
     };
     // `at` is after the characters that were looked at, `end` after the last visible one.
-    let (mut at, mut end) = (start, start);
+    let mut at = start;
+    let mut end = start;
     loop {
         while kind == Kind::Word && bytes.get(at).is_some_and(u8::is_ascii_alphanumeric) {
             at += 1;

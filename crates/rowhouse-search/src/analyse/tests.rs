@@ -34,7 +34,7 @@ fn simple_is_runs_of_letters_and_digits_in_lower_case() {
 }
 
 #[test]
-fn case_and_width_are_folded_and_marks_are_kept() {
+fn case_and_width_are_folded_and_marks_are_retained() {
     check(Analyser::Simple, "ÉCOLE ΣΊΣΥΦΟΣ", expect!["0:école[ÉCOLE] 1:σίσυφοσ[ΣΊΣΥΦΟΣ]"]);
     check(Analyser::Simple, "ＨＢａｓｅ２", expect!["0:hbase2[ＨＢａｓｅ２]"]);
     check(Analyser::Simple, "e\u{301}te\u{301} x", expect!["0:été 1:x"]);
@@ -141,9 +141,9 @@ fn a_long_run_is_analysed_in_windows_as_in_one_piece() {
     // The period has no common divisor with the window, so that all words lie across the window
     // border.
     let run: String = "中华人民共和国研究生命起源的数据库设计".chars().cycle().take(7001).collect();
-    let mut found = Vec::new();
-    Analyser::Chinese.each_token(&run, |token| found.push((token.position, token.text.clone())));
-    assert_eq!(found, terms_of_run(&run));
+    let mut tokens = Vec::new();
+    Analyser::Chinese.each_token(&run, |token| tokens.push((token.position, token.text.clone())));
+    assert_eq!(tokens, terms_of_run(&run));
 }
 
 #[test]

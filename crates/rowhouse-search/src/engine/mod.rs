@@ -14,9 +14,9 @@ use rowhouse_model::{Error, ErrorKind, Result, SearchText, TableName};
 use rowhouse_schema::{Index, IndexState, Predicate, SearchPlan, index_damage};
 use rowhouse_store::{SearchIndex, SearchRead, Store, Table};
 
-use crate::find::{Asked, DocumentQuery, Found, NoteError};
-use crate::keep::{self, Kept};
+use crate::find::{DocumentQuery, Found, NoteError, SearchOptions};
 use crate::list::{ListedSegment, SegmentList};
+use crate::maintain::{self, LiveIndex};
 use crate::rows::search_of;
 use crate::segment::{Layout, PartCache};
 use crate::view::View;
@@ -67,7 +67,7 @@ pub struct SegmentFacts {
 struct Shared {
     store: Store,
     /// By the id of the index's table.
-    kept: Mutex<HashMap<u64, Arc<Kept>>>,
+    live: Mutex<HashMap<u64, Arc<LiveIndex>>>,
     parts: Arc<PartCache>,
     closed: Mutex<bool>,
     woken: Condvar,
@@ -84,7 +84,7 @@ struct Viewed {
     /// The time at which the rows were read.
     now_millis: i64,
     layout: Layout,
-    kept: Arc<Kept>,
+    live: Arc<LiveIndex>,
 }
 
 /// The outcome when a view is attempted once.
@@ -117,7 +117,7 @@ impl SearchEngine {
     pub fn without_thread(store: &Store) -> Self {
         let shared = Arc::new_cyclic(|own: &Weak<Shared>| Shared {
             store: store.clone(),
-            kept: Mutex::default(),
+            live: Mutex::default(),
             parts: Arc::new(PartCache::new()),
             closed: Mutex::new(false),
             woken: Condvar::new(),
@@ -144,7 +144,7 @@ impl SearchEngine {
     /// for words that no analyser has; `RegionTooBusy` while the index is being built, also anew
     /// because the data is damaged; `Corruption` if that waits for a repair.
     pub fn find(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
-        self.shared.answer(table, plan, Asked::default())
+        self.shared.answer(table, plan, SearchOptions::default())
     }
 
     /// Searches a table for the documents that a query finds, in place of a plan's search texts:
@@ -162,7 +162,7 @@ impl SearchEngine {
         documents: &DocumentQuery,
         deadline: Option<Instant>,
     ) -> Result<Found> {
-        self.shared.answer(table, plan, Asked { documents: Some(documents), deadline })
+        self.shared.answer(table, plan, SearchOptions { documents: Some(documents), deadline })
     }
 
     /// Builds an index if it is not built, and writes all rows that have changed to segments.
@@ -198,7 +198,7 @@ impl SearchEngine {
         {
             tracing::error!("the search thread panicked");
         }
-        self.shared.kept.lock().clear();
+        self.shared.live.lock().clear();
     }
 }
 
@@ -215,7 +215,9 @@ fn built_anew(error: Error) -> Error {
 }
 
 fn not_ready(read: &SearchRead) -> Error {
-    let (index, table, state) = (read.index.name(), read.table.name(), &read.state);
+    let index = read.index.name();
+    let table = read.table.name();
+    let state = &read.state;
     if index_damage(read.entries.descriptor()).is_some() && matches!(state, IndexState::Off(_)) {
         return Error::corruption(format!(
             "full-text index {index} of table {table} cannot be searched before `repair_index` has \
@@ -230,23 +232,31 @@ fn not_ready(read: &SearchRead) -> Error {
 
 impl Shared {
     /// As [`SearchEngine::find`].
-    fn answer(&self, table: &TableName, plan: &SearchPlan, asked: Asked<'_>) -> Result<Found> {
-        let viewed =
-            self.viewed(table, plan.index().name(), |index| match index == plan.index() {
-                true => Ok(()),
-                false => Err(Error::invalid(format!(
+    fn answer(
+        &self,
+        table: &TableName,
+        plan: &SearchPlan,
+        options: SearchOptions<'_>,
+    ) -> Result<Found> {
+        let viewed = self.viewed(table, plan.index().name(), |index| {
+            if index == plan.index() {
+                Ok(())
+            } else {
+                Err(Error::invalid(format!(
                     "index {} was altered after the query was planned",
                     index.name()
-                ))),
-            })?;
-        let Viewed { read, view, layout, kept, .. } = viewed;
-        let (shared, entries) = (Weak::clone(&self.own), Arc::clone(&read.entries));
+                )))
+            }
+        })?;
+        let Viewed { read, view, layout, live, .. } = viewed;
+        let shared = Weak::clone(&self.own);
+        let entries = Arc::clone(&read.entries);
         let note_error: NoteError = Box::new(move |error| match shared.upgrade() {
             Some(shared) => shared.note_late_error(&entries, error),
             None => error,
         });
-        let searcher = kept.searcher.clone();
-        Found::new(read, plan.clone(), layout, view, searcher, asked, note_error)
+        let searcher = live.searcher.clone();
+        Found::new(read, plan.clone(), layout, view, searcher, options, note_error)
     }
 
     /// Returns an index's documents, at a read point after all acknowledged writes. `check` may
@@ -305,33 +315,33 @@ impl Shared {
     /// As [`SearchEngine::work`].
     fn work(&self, table: &TableName, index: &str) -> Result<()> {
         let read = self.store.search_read(table, index)?;
-        let kept = self.kept(&read)?;
-        self.noted(&read, keep::work_all(&self.store, table, index, &kept))
+        let live = self.live_index(&read)?;
+        self.noted(&read, maintain::work_all(&self.store, table, index, &live))
     }
 
     /// Returns what is held for an index.
-    fn kept(&self, read: &SearchRead) -> Result<Arc<Kept>> {
+    fn live_index(&self, read: &SearchRead) -> Result<Arc<LiveIndex>> {
         let id = read.entries.id();
-        if let Some(kept) = self.kept.lock().get(&id) {
-            return Ok(Arc::clone(kept));
+        if let Some(live) = self.live.lock().get(&id) {
+            return Ok(Arc::clone(live));
         }
         let layout = Layout::of(search_of(read)?);
-        let new = Arc::new(Kept::new(layout, Arc::clone(&self.parts))?);
-        Ok(Arc::clone(self.kept.lock().entry(id).or_insert(new)))
+        let new = Arc::new(LiveIndex::new(layout, Arc::clone(&self.parts))?);
+        Ok(Arc::clone(self.live.lock().entry(id).or_insert(new)))
     }
 
     /// Views an index at the current read point, if it is still ready there.
     fn try_view(&self, read: &SearchRead, check: impl Fn(&Index) -> Result<()>) -> Result<Attempt> {
-        let kept = self.kept(read)?;
-        let mut open = kept.open.lock();
+        let live = self.live_index(read)?;
+        let mut open = live.open.lock();
         // Read points follow each other: later ones see no older state.
         let read = self.store.search_read(read.table.name(), read.index.name())?;
         check(&read.index)?;
-        let is_kept =
-            self.kept.lock().get(&read.entries.id()).is_some_and(|now| Arc::ptr_eq(now, &kept));
+        let is_current =
+            self.live.lock().get(&read.entries.id()).is_some_and(|now| Arc::ptr_eq(now, &live));
         // Without its state, the segments may belong to a build that goes on, or to rows that were
         // truncated.
-        if !is_kept || !read.state.is_ready() {
+        if !is_current || !read.state.is_ready() {
             return Ok(Attempt::Changed);
         }
         let now_millis = self.store.now_millis();
@@ -343,7 +353,7 @@ impl Shared {
         let Some(view) = view else { return Ok(Attempt::TooManyPending) };
         let layout = open.layout().clone();
         drop(open);
-        Ok(Attempt::Viewed(Box::new(Viewed { read, view, now_millis, layout, kept })))
+        Ok(Attempt::Viewed(Box::new(Viewed { read, view, now_millis, layout, live })))
     }
 
     /// Puts an index off if an error says that the table is damaged.
@@ -389,7 +399,7 @@ impl Shared {
             }
             // Locked before the list is taken: an index that came after it stays, with the threads
             // that work on it. Two such indexes would write segments with the same number.
-            let mut kept = self.kept.lock();
+            let mut live = self.live.lock();
             let indexes = match self.store.search_indexes() {
                 Ok(indexes) => indexes,
                 Err(error) => {
@@ -399,25 +409,26 @@ impl Shared {
             };
             let is_there = |id: &u64| indexes.iter().any(|index| index.entries.id() == *id);
             clocks.retain(|id, _| is_there(id));
-            kept.retain(|id, _| is_there(id));
-            drop(kept);
+            live.retain(|id, _| is_there(id));
+            drop(live);
             for index in indexes.iter().filter(|index| index.is_enabled) {
                 let waiting = clocks.entry(index.entries.id()).or_default();
                 if *self.closed.lock() {
                     return;
                 }
                 if waiting.is_due(index) {
-                    self.keep(index, waiting);
+                    self.maintain(index, waiting);
                 }
             }
         }
     }
 
-    fn keep(&self, index: &SearchIndex, waiting: &mut Waiting) {
-        let (table, name) = (&index.table, index.index.name());
+    fn maintain(&self, index: &SearchIndex, waiting: &mut Waiting) {
+        let table = &index.table;
+        let name = index.index.name();
         let worked = self.store.search_read(table, name).and_then(|read| {
-            let kept = self.kept(&read)?;
-            let worked = keep::work(&self.store, table, name, &kept);
+            let live = self.live_index(&read)?;
+            let worked = maintain::work(&self.store, table, name, &live);
             self.noted(&read, worked)
         });
         match worked {

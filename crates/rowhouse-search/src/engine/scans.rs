@@ -5,7 +5,7 @@ use rowhouse_schema::{ColumnSchema, Direction, KeySchema, Predicate, SearchPlan,
 use rowhouse_store::Table;
 
 use super::SearchEngine;
-use crate::find::{Asked, SearchedRows};
+use crate::find::{SearchOptions, SearchedRows};
 
 impl SearchEngine {
     /// Searches a table range at the current read point. `query` has conditions with `matches`; the
@@ -23,7 +23,7 @@ impl SearchEngine {
     ) -> Result<SearchedRows> {
         let shared = &self.shared;
         let plan = plan(&*shared.store.table(table)?, query, None)?;
-        Ok(shared.answer(table, &plan, Asked::default())?.into_rows(range, direction))
+        Ok(shared.answer(table, &plan, SearchOptions::default())?.into_rows(range, direction))
     }
 
     /// Compares a full-text index with the table's rows at the current read point.

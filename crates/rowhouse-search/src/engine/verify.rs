@@ -147,16 +147,19 @@ mod tests {
     }
 
     /// Returns how many rows are missing or differ, and how many documents are left.
-    fn differences(kept: &[(&str, &str, &str, u8)], rows: &[(&str, &str, &str, u8)]) -> (u64, u64) {
+    fn differences(
+        indexed: &[(&str, &str, &str, u8)],
+        rows: &[(&str, &str, &str, u8)],
+    ) -> (u64, u64) {
         let layout = layout();
-        let segments = kept.chunks(2).map(|kept| {
-            let segment = Arc::new(segment(kept, &layout));
+        let segments = indexed.chunks(2).map(|chunk| {
+            let segment = Arc::new(segment(chunk, &layout));
             let alive = alive_of(&BitSet::with_max_value_and_full(segment.docs()));
             ViewedSegment { segment, alive: Arc::new(alive) }
         });
         let view = Arc::new(View { segments: segments.collect() });
         let mut documents = Documents::of(&view, &layout).unwrap();
-        assert_eq!(documents.left(), kept.len() as u64);
+        assert_eq!(documents.left(), indexed.len() as u64);
         let missing = documents.compare(&segment(rows, &layout), &layout).unwrap();
         (missing, documents.left())
     }

@@ -62,24 +62,24 @@ impl<'a> Binder<'a> {
         std::mem::take(&mut self.words)
     }
 
-    /// Returns `None` if there is no word to look for: such clauses are left out. `is_wanted` is
+    /// Returns `None` if there is no word to look for: such clauses are left out. `is_positive` is
     /// false inside clauses that must not match.
-    fn part(&mut self, part: &Part, is_wanted: bool) -> Result<Option<Test>, Mistake> {
+    fn part(&mut self, part: &Part, is_positive: bool) -> Result<Option<Test>, Mistake> {
         match part {
-            Part::Leaf(leaf) => self.leaf(leaf, is_wanted),
+            Part::Leaf(leaf) => self.leaf(leaf, is_positive),
             Part::Boosted(part, boost) => {
-                let test = self.part(part, is_wanted)?;
+                let test = self.part(part, is_positive)?;
                 Ok(test.map(|test| Test::Boosted(Box::new(test), *boost)))
             }
             Part::Constant(part, score) => {
-                let test = self.part(part, is_wanted)?;
+                let test = self.part(part, is_positive)?;
                 Ok(test.map(|test| Test::Constant(Box::new(test), *score)))
             }
             Part::Group(clauses) => {
                 let mut tests = Vec::with_capacity(clauses.len());
                 for Clause { occurs, part } in clauses {
-                    let is_wanted = is_wanted && *occurs != Occurs::MustNot;
-                    let test = self.part(part, is_wanted)?;
+                    let is_positive = is_positive && *occurs != Occurs::MustNot;
+                    let test = self.part(part, is_positive)?;
                     tests.extend(test.map(|test| (*occurs, inner(test))));
                 }
                 Ok(if tests.is_empty() { None } else { Some(Test::Group(tests)) })
@@ -87,7 +87,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn leaf(&mut self, leaf: &LuceneLeaf, is_wanted: bool) -> Result<Option<Test>, Mistake> {
+    fn leaf(&mut self, leaf: &LuceneLeaf, is_positive: bool) -> Result<Option<Test>, Mistake> {
         if leaf.form == LuceneForm::All {
             return Ok(Some(Test::all()));
         }
@@ -95,7 +95,7 @@ impl<'a> Binder<'a> {
             Target::Row => of_row(leaf).map(|ranges| Some(rows(ranges, None))),
             Target::Key(key, field) => of_key(leaf, key, field).map(Some),
             Target::Indexed(at, field) if field.is_text() => {
-                self.of_text(leaf, at, field, is_wanted)
+                self.of_text(leaf, at, field, is_positive)
             }
             Target::Indexed(at, field) => of_value(leaf, at, field).map(Some),
         }
@@ -140,7 +140,7 @@ impl<'a> Binder<'a> {
         leaf: &LuceneLeaf,
         at: usize,
         field: &SearchField,
-        is_wanted: bool,
+        is_positive: bool,
     ) -> Result<Option<Test>, Mistake> {
         let form = match &leaf.form {
             // No analyser has a term for an empty text, and a `keyword` may be one.
@@ -178,7 +178,7 @@ impl<'a> Binder<'a> {
         if lookups.is_empty() {
             return Ok(None);
         }
-        if is_wanted {
+        if is_positive {
             self.words.push(FieldLeaf { field: at, leaf: words });
         }
         Ok(Some(Test::Words(at, lookups)))
@@ -284,16 +284,18 @@ fn check_decided(leaf: &LuceneLeaf, plan: &Plan, holds: &str, name: &str) -> Res
 /// Returns the condition for a clause on a key field or a value.
 fn predicate(leaf: &LuceneLeaf, field: &Field, shown: &str) -> Result<Predicate, Mistake> {
     let name = field.name();
-    let value = |text: &str| {
-        field.parse_value(text).map_err(|error| match is_date_math(field, text) {
-            true => Fault::new(
+    let parse_error = |text: &str, error: &Error| {
+        if is_date_math(field, text) {
+            Fault::new(
                 leaf.at,
                 format!("times relative to others (`NOW-1DAY`) are not supported: {shown}={text}"),
             )
-            .into(),
-            false => in_clause(leaf, &error),
-        })
+            .into()
+        } else {
+            in_clause(leaf, error)
+        }
     };
+    let value = |text: &str| field.parse_value(text).map_err(|error| parse_error(text, &error));
     let all = Predicate::all();
     Ok(match &leaf.form {
         LuceneForm::Word(text) | LuceneForm::Phrase(text) => all.eq(name, value(text)?),
@@ -302,27 +304,33 @@ fn predicate(leaf: &LuceneLeaf, field: &Field, shown: &str) -> Result<Predicate,
             let mut predicate = all;
             if let Some(text) = &low.value {
                 let low_value = value(text)?;
-                predicate = match low.is_inclusive {
-                    true => predicate.ge(name, low_value),
-                    false => predicate.gt(name, low_value),
+                predicate = if low.is_inclusive {
+                    predicate.ge(name, low_value)
+                } else {
+                    predicate.gt(name, low_value)
                 };
             }
             if let Some(text) = &high.value {
                 let high_value = value(text)?;
-                predicate = match high.is_inclusive {
-                    true => predicate.le(name, high_value),
-                    false => predicate.lt(name, high_value),
+                predicate = if high.is_inclusive {
+                    predicate.le(name, high_value)
+                } else {
+                    predicate.lt(name, high_value)
                 };
             }
-            match low.value.is_none() && high.value.is_none() && field.is_nullable() {
-                true => not_null(name)?,
-                false => predicate,
+            if low.value.is_none() && high.value.is_none() && field.is_nullable() {
+                not_null(name)?
+            } else {
+                predicate
             }
         }
-        LuceneForm::Any | LuceneForm::All => match field.is_nullable() {
-            true => not_null(name)?,
-            false => all,
-        },
+        LuceneForm::Any | LuceneForm::All => {
+            if field.is_nullable() {
+                not_null(name)?
+            } else {
+                all
+            }
+        }
         LuceneForm::Fuzzy(..) => return Err(no_words(leaf, shown)),
     })
 }

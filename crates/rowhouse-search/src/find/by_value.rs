@@ -10,7 +10,7 @@ use tantivy::columnar::BytesColumn;
 use tantivy::{DocId, TantivyError};
 
 use super::filter::{Verdict, column};
-use super::found::Found;
+use super::matches::Found;
 use crate::segment::{OpenSegment, UNKNOWN, damaged, encoded_value};
 
 impl Found {
@@ -162,7 +162,8 @@ impl SortedSegment {
     /// Drops the rows up to `after`.
     fn skip_to(&mut self, after: &ValueRow) -> Result<()> {
         // The last is returned first, so the documents before it in the answer are at the end.
-        let (mut low, mut high) = (0, self.docs.len());
+        let mut low = 0;
+        let mut high = self.docs.len();
         while low < high {
             let middle = (low + high) / 2;
             let (row, _) = self.row(self.docs[middle])?;

@@ -8,7 +8,7 @@ use tantivy::query::{EnableScoring, Query};
 
 use super::cursor::KeyCursor;
 use super::filter::filters;
-use super::found::{NoteError, after_row};
+use super::matches::{NoteError, after_row};
 use crate::segment::{Layout, damaged};
 use crate::view::View;
 
@@ -46,7 +46,8 @@ impl Candidates {
         ranges: Vec<RowRange>,
         note_error: NoteError,
     ) -> Self {
-        let (page, page_rows) = (Vec::new().into_iter(), PAGE_ROWS_MIN);
+        let page = Vec::new().into_iter();
+        let page_rows = PAGE_ROWS_MIN;
         Self { plan, layout, view, query, direction, ranges, page, page_rows, note_error }
     }
 
@@ -55,7 +56,8 @@ impl Candidates {
         let weight = weight.map_err(|error| damaged(0, &error))?;
         let segments = filters(&self.view, &self.layout, &self.plan, &self.ranges)?;
         let mut cursor = KeyCursor::open(segments, &*weight, self.direction)?;
-        let (mut rows, mut bytes) = (Vec::new(), 0);
+        let mut rows = Vec::new();
+        let mut bytes = 0;
         let mut is_last = false;
         while rows.len() < self.page_rows && bytes < PAGE_BYTES_MAX {
             let Some((row, _)) = cursor.next()? else {

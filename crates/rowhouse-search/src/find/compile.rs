@@ -9,7 +9,7 @@ use tantivy::query::{
     BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery,
 };
 
-use super::doc_test::{Checked, DocQuery, DocTest, Docs};
+use super::doc_predicate::{Checked, DocQuery, DocTest, Docs};
 use super::documents::{Alone, DocumentQuery, Test};
 use super::watch::Watch;
 use crate::lucene::Occurs;
@@ -98,9 +98,10 @@ impl Compiler<'_> {
         }
         let least = usize::from(!has_must);
         let query = BooleanQuery::with_minimum_required_clauses(queries, least);
-        match checks.is_empty() {
-            true => Box::new(query),
-            false => Box::new(Checked { query: Box::new(query), checks }),
+        if checks.is_empty() {
+            Box::new(query)
+        } else {
+            Box::new(Checked { query: Box::new(query), checks })
         }
     }
 

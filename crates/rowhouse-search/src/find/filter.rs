@@ -52,7 +52,8 @@ impl DocFilter {
         for (field, ranges) in plan.values() {
             let Some(column) = column(segment, &layout.value_column(*field))? else {
                 // No row has a value.
-                let (ranges, values) = (Vec::new(), Vec::new());
+                let ranges = Vec::new();
+                let values = Vec::new();
                 return Ok(Self { alive, ranges, is_whole: false, values });
             };
             values.push(ValueFilter::new(segment, &column, ranges)?);

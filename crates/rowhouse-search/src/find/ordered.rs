@@ -10,7 +10,7 @@ use tantivy::columnar::BytesColumn;
 use tantivy::{DocId, Score};
 
 use super::filter::{DocFilter, Verdict, column};
-use super::found::Found;
+use super::matches::Found;
 use crate::segment::{OpenSegment, UNKNOWN, damaged, encoded_value, stored_value, term_ords};
 
 /// How many keys an order has at most.
@@ -96,7 +96,8 @@ impl Found {
         let keys = self.keys_of(order)?;
         let with_scores = with_scores || order.iter().any(|key| matches!(key, OrderKey::Score(_)));
         let mut page = OrderedPage::default();
-        let (mut segments, mut heap) = (Vec::new(), BinaryHeap::new());
+        let mut segments = Vec::new();
+        let mut heap = BinaryHeap::new();
         let weight = self.weight(with_scores)?;
         for (segment, filter) in self.filters(self.plan().key_ranges())? {
             let mut ordered = OrderedSegment::new(segment, &keys, part)?;
@@ -154,7 +155,8 @@ struct Next<'o> {
 impl Ord for Next<'_> {
     /// The answer order.
     fn cmp(&self, other: &Self) -> Ordering {
-        let (one, other) = (&self.row, &other.row);
+        let one = &self.row;
+        let other = &other.row;
         let mut values = one.values.iter().zip(&other.values);
         for key in self.order {
             let (direction, order) = match key {
@@ -205,7 +207,7 @@ struct OrderedSegment {
     segment: Arc<OpenSegment>,
     keys: Vec<PlacedKey>,
     after: Option<Place>,
-    wanted: usize,
+    places_max: usize,
     /// The last of the first rows is on top; reversed when all are collected.
     first: BinaryHeap<(Place, DocId, u32)>,
     sorted: Vec<(Place, DocId, u32)>,
@@ -224,7 +226,8 @@ impl OrderedSegment {
                 Key::Score(direction) => PlacedKey::Score(*direction),
                 Key::Row(direction) => PlacedKey::Row(*direction),
                 Key::Value(name, direction) => {
-                    let (column, direction) = (column(&segment, name)?, *direction);
+                    let column = column(&segment, name)?;
+                    let direction = *direction;
                     let ord = column.as_ref().map(|column| column.dictionary().term_ord(UNKNOWN));
                     let unknown = ord.transpose().map_err(|error| broken(&segment, error))?;
                     PlacedKey::Value { column, unknown: unknown.flatten(), direction }
@@ -232,9 +235,15 @@ impl OrderedSegment {
             })
         };
         let keys = keys.iter().map(placed).collect::<Result<Vec<_>>>()?;
-        let wanted = part.skip.saturating_add(part.limit);
-        let (first, sorted) = (BinaryHeap::new(), Vec::new());
-        let mut ordered = Self { segment, keys, after: None, wanted, first, sorted };
+        let places_max = part.skip.saturating_add(part.limit);
+        let mut ordered = Self {
+            segment,
+            keys,
+            after: None,
+            places_max,
+            first: BinaryHeap::new(),
+            sorted: Vec::new(),
+        };
         ordered.after = part.after.map(|after| ordered.place_after(after)).transpose()?;
         Ok(ordered)
     }
@@ -255,13 +264,14 @@ impl OrderedSegment {
             }
             self.take(doc, score);
         };
-        match with_scores {
-            true => filter.each_above(weight, &segment, Score::MIN, |doc, score, verdict| {
+        if with_scores {
+            filter.each_above(weight, &segment, Score::MIN, |doc, score, verdict| {
                 debug_assert_eq!(verdict, Verdict::Yes, "the plan has no conditions");
                 take(doc, score);
                 Score::MIN
-            })?,
-            false => filter.each(weight, &segment, |doc, _| take(doc, 0.0))?,
+            })?
+        } else {
+            filter.each(weight, &segment, |doc, _| take(doc, 0.0))?
         }
         self.sorted = std::mem::take(&mut self.first).into_sorted_vec();
         self.sorted.reverse();
@@ -269,14 +279,14 @@ impl OrderedSegment {
     }
 
     fn take(&mut self, doc: DocId, score: Score) {
-        if self.wanted == 0 {
+        if self.places_max == 0 {
             return;
         }
         let place = self.place(doc, score);
         if self.after.is_some_and(|after| place <= after) {
             return;
         }
-        if self.first.len() < self.wanted {
+        if self.first.len() < self.places_max {
             self.first.push((place, doc, score.to_bits()));
         } else if let Some(mut last) = self.first.peek_mut()
             && place < last.0

@@ -3,7 +3,7 @@
 use rowhouse_model::{FoundKey, FoundRows, Get, Result, Row, SearchPlace};
 use rowhouse_schema::Direction;
 
-use super::found::Found;
+use super::matches::Found;
 
 /// After how many key and cell bytes an answer with rows ends.
 const ANSWER_BYTES: u64 = 2 << 20;
@@ -23,7 +23,8 @@ impl Found {
         limit: usize,
     ) -> Result<FoundRows> {
         let (keys, mut is_end) = self.keys(place, direction, limit)?;
-        let (mut rows, mut bytes) = (Vec::with_capacity(keys.len()), 0);
+        let mut rows = Vec::with_capacity(keys.len());
+        let mut bytes = 0;
         for key in keys {
             if bytes >= ANSWER_BYTES {
                 is_end = false;

@@ -52,9 +52,10 @@ impl Watch {
         if let Some(error) = &*self.failure.lock() {
             return Err(damaged(0, error));
         }
-        match self.is_over.load(Ordering::Relaxed) {
-            true => Err(Error::new(ErrorKind::Timeout, "the search took too long")),
-            false => Ok(()),
+        if self.is_over.load(Ordering::Relaxed) {
+            Err(Error::new(ErrorKind::Timeout, "the search took too long"))
+        } else {
+            Ok(())
         }
     }
 
@@ -82,7 +83,8 @@ impl Clone for Watched {
 
 impl Query for Watched {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        let (weight, watch) = (self.query.weight(scoring)?, Arc::clone(&self.watch));
+        let weight = self.query.weight(scoring)?;
+        let watch = Arc::clone(&self.watch);
         Ok(Box::new(WatchedWeight { weight, watch }))
     }
 
@@ -98,7 +100,8 @@ struct WatchedWeight {
 
 impl Weight for WatchedWeight {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        let (scorer, watch) = (self.weight.scorer(reader, boost)?, Arc::clone(&self.watch));
+        let scorer = self.weight.scorer(reader, boost)?;
+        let watch = Arc::clone(&self.watch);
         let mut scorer = WatchedScorer { scorer, watch, left: STEP, is_over: false };
         scorer.look();
         Ok(Box::new(scorer))

@@ -8,7 +8,7 @@ use rowhouse_schema::Analyser;
 use tantivy::tokenizer::{Token, TokenStream};
 
 use crate::analyse::{Analyse, Class};
-use crate::words::{Leaf, Lookup, Wanted, Words};
+use crate::words::{Leaf, Lookup, WordLookup, Words};
 
 /// How many matches by one analyser are looked for in a text at most. Later ones are not marked.
 pub const MATCHES_MAX: usize = 10_000;
@@ -34,7 +34,7 @@ pub const MATCHES_MAX: usize = 10_000;
 /// ```
 #[derive(Debug)]
 pub struct Highlighter {
-    wanted: Vec<Wanted>,
+    lookups: Vec<WordLookup>,
     analysers: Vec<Analyser>,
 }
 
@@ -56,25 +56,25 @@ impl Highlighter {
     ///
     /// As [`Words::query`], if `*` or `~` follows text that is not one word.
     pub fn new(words: &Words, analysers: &[Analyser]) -> Result<Self, Error> {
-        Ok(Self { wanted: words.wanted(analysers)?, analysers: analysers.to_vec() })
+        Ok(Self { lookups: words.lookups(analysers)?, analysers: analysers.to_vec() })
     }
 
     /// Prepares the search for words and phrases by a field's analysers. Words and phrases that the
     /// field cannot have are left out.
     pub(crate) fn of<'l>(leaves: impl Iterator<Item = &'l Leaf>, analysers: &[Analyser]) -> Self {
-        let mut wanted = Vec::new();
+        let mut lookups = Vec::new();
         for (number, leaf) in leaves.enumerate() {
             for &analyser in analysers {
                 let lookup = Lookup::of(leaf, analyser).ok().flatten();
-                wanted.extend(lookup.map(|lookup| Wanted { number, analyser, lookup }));
+                lookups.extend(lookup.map(|lookup| WordLookup { number, analyser, lookup }));
             }
         }
-        Self { wanted, analysers: analysers.to_vec() }
+        Self { lookups, analysers: analysers.to_vec() }
     }
 
     /// Returns the byte ranges of all matches, in order. Matches that overlap or touch are one.
     pub fn matches(&self, text: &str) -> Vec<Range<usize>> {
-        merged(self.find(text).into_iter().map(|found| found.bytes))
+        merged(self.find(text).into_iter().map(|hit| hit.bytes))
     }
 
     /// Returns a part of `text` with at most `chars_max` characters: the first part among those
@@ -83,39 +83,40 @@ impl Highlighter {
     /// The part begins and ends between words, or between Chinese characters. Only a word longer
     /// than the part is cut.
     pub fn snippet(&self, text: &str, chars_max: usize) -> Snippet {
-        let found = self.find(text);
-        let core = best_window(text, &found, chars_max).unwrap_or(0..0);
+        let hits = self.find(text);
+        let core = best_window(text, &hits, chars_max).unwrap_or(0..0);
         let bytes = widened(text, core, chars_max);
-        let inside = found
+        let inside = hits
             .into_iter()
-            .map(|found| found.bytes.start.max(bytes.start)..found.bytes.end.min(bytes.end))
+            .map(|hit| hit.bytes.start.max(bytes.start)..hit.bytes.end.min(bytes.end))
             .filter(|bytes| !bytes.is_empty());
         Snippet { matches: merged(inside), bytes }
     }
 
     /// Returns the matches by all analysers, ordered by start.
-    fn find(&self, text: &str) -> Vec<Found> {
-        let mut found = Vec::new();
+    fn find(&self, text: &str) -> Vec<Hit> {
+        let mut hits = Vec::new();
         for &analyser in &self.analysers {
-            let wanted = self.wanted.iter().filter(|wanted| wanted.analyser == analyser);
-            let mut finder = Finder::new(wanted);
+            let lookups = self.lookups.iter().filter(|lookup| lookup.analyser == analyser);
+            let mut finder = Finder::new(lookups);
             if finder.is_empty() {
                 continue;
             }
-            let (mut tokenizer, before) = (analyser.tokenizer(), found.len());
+            let mut tokenizer = analyser.tokenizer();
+            let before = hits.len();
             let mut tokens = tokenizer.token_stream(text);
-            while found.len() - before < MATCHES_MAX && tokens.advance() {
-                finder.take(tokens.token(), &mut found);
+            while hits.len() - before < MATCHES_MAX && tokens.advance() {
+                finder.take(tokens.token(), &mut hits);
             }
         }
-        found.sort_by_key(|found| (found.bytes.start, found.bytes.end));
-        found
+        hits.sort_by_key(|hit| (hit.bytes.start, hit.bytes.end));
+        hits
     }
 }
 
 /// A match for one word or phrase in the search text.
 #[derive(Debug)]
-struct Found {
+struct Hit {
     number: usize,
     bytes: Range<usize>,
 }
@@ -136,24 +137,24 @@ struct Phrase {
     /// The last term's distance from the first.
     length: usize,
     /// Places where the phrase has begun, in order.
-    begun: VecDeque<Begun>,
+    partials: VecDeque<PartialMatch>,
 }
 
-struct Begun {
+struct PartialMatch {
     position: usize,
     terms: usize,
     bytes: Range<usize>,
 }
 
 impl<'a> Finder<'a> {
-    fn new(wanted: impl Iterator<Item = &'a Wanted>) -> Self {
+    fn new(lookups: impl Iterator<Item = &'a WordLookup>) -> Self {
         let mut finder = Self {
             terms: HashMap::new(),
             phrases: Vec::new(),
             prefixes: Vec::new(),
             similar: Vec::new(),
         };
-        for Wanted { number, lookup, .. } in wanted {
+        for WordLookup { number, lookup, .. } in lookups {
             match lookup {
                 Lookup::Terms(terms) => {
                     finder.add_phrase(
@@ -176,7 +177,7 @@ impl<'a> Finder<'a> {
     }
 
     fn add_phrase(&mut self, number: usize, terms: impl Iterator<Item = (usize, &'a str)>) {
-        let mut phrase = Phrase { number, terms: 0, length: 0, begun: VecDeque::new() };
+        let mut phrase = Phrase { number, terms: 0, length: 0, partials: VecDeque::new() };
         for (offset, term) in terms {
             self.terms.entry(term).or_default().push((self.phrases.len(), offset));
             phrase.terms += 1;
@@ -189,12 +190,12 @@ impl<'a> Finder<'a> {
         self.phrases.is_empty() && self.prefixes.is_empty() && self.similar.is_empty()
     }
 
-    fn take(&mut self, token: &Token, found: &mut Vec<Found>) {
+    fn take(&mut self, token: &Token, hits: &mut Vec<Hit>) {
         let bytes = token.offset_from..token.offset_to;
         for &(phrase, offset) in self.terms.get(&token.text[..]).into_iter().flatten() {
             let phrase = &mut self.phrases[phrase];
             let bytes = phrase.take(offset, token.position, bytes.clone());
-            found.extend(bytes.map(|bytes| Found { number: phrase.number, bytes }));
+            hits.extend(bytes.map(|bytes| Hit { number: phrase.number, bytes }));
         }
         let prefixes = self.prefixes.iter().filter(|(_, prefix)| token.text.starts_with(prefix));
         let numbers = prefixes.map(|(number, _)| *number);
@@ -203,7 +204,7 @@ impl<'a> Finder<'a> {
             .iter_mut()
             .filter_map(|(number, similar)| similar.matches(&token.text).then_some(*number));
         for number in numbers.chain(similar) {
-            found.push(Found { number, bytes: bytes.clone() });
+            hits.push(Hit { number, bytes: bytes.clone() });
         }
     }
 }
@@ -219,19 +220,20 @@ impl Phrase {
         if self.terms == 1 {
             return Some(bytes);
         }
-        while self.begun.front().is_some_and(|begun| begun.position + self.length < position) {
-            self.begun.pop_front();
+        while self.partials.front().is_some_and(|partial| partial.position + self.length < position)
+        {
+            self.partials.pop_front();
         }
         if offset == 0 {
-            self.begun.push_back(Begun { position, terms: 1, bytes });
+            self.partials.push_back(PartialMatch { position, terms: 1, bytes });
             return None;
         }
         let first = position.checked_sub(offset)?;
-        let at = self.begun.binary_search_by_key(&first, |begun| begun.position).ok()?;
-        let begun = &mut self.begun[at];
-        begun.terms += 1;
-        begun.bytes.end = begun.bytes.end.max(bytes.end);
-        (begun.terms == self.terms).then(|| begun.bytes.clone())
+        let at = self.partials.binary_search_by_key(&first, |partial| partial.position).ok()?;
+        let partial = &mut self.partials[at];
+        partial.terms += 1;
+        partial.bytes.end = partial.bytes.end.max(bytes.end);
+        (partial.terms == self.terms).then(|| partial.bytes.clone())
     }
 }
 
@@ -294,42 +296,43 @@ fn merged(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
 
 /// Returns the bytes from the first to the last match in the best part with `chars_max` characters:
 /// the first part among those with the most different words, and among these with the most matches.
-fn best_window(text: &str, found: &[Found], chars_max: usize) -> Option<Range<usize>> {
-    let chars = char_places(text, found);
+fn best_window(text: &str, hits: &[Hit], chars_max: usize) -> Option<Range<usize>> {
+    let chars = char_places(text, hits);
     let mut counts: HashMap<usize, usize> = HashMap::new();
     let mut best: Option<((usize, usize), Range<usize>)> = None;
     let mut end = 0;
     for (start, first) in chars.iter().enumerate() {
         while chars.get(end).is_some_and(|at| end <= start || at.end - first.start <= chars_max) {
-            *counts.entry(found[end].number).or_default() += 1;
+            *counts.entry(hits[end].number).or_default() += 1;
             end += 1;
         }
         let score = (counts.len(), end - start);
         if best.as_ref().is_none_or(|(most, _)| score > *most) {
             best = Some((score, start..end));
         }
-        if let Some(count) = counts.get_mut(&found[start].number) {
+        if let Some(count) = counts.get_mut(&hits[start].number) {
             *count -= 1;
             if *count == 0 {
-                counts.remove(&found[start].number);
+                counts.remove(&hits[start].number);
             }
         }
     }
     let (_, window) = best?;
-    let inside = &found[window];
-    let end = inside.iter().map(|found| found.bytes.end).max()?;
+    let inside = &hits[window];
+    let end = inside.iter().map(|hit| hit.bytes.end).max()?;
     Some(inside[0].bytes.start..end)
 }
 
 /// Returns the matches as character positions.
-fn char_places(text: &str, found: &[Found]) -> Vec<Range<usize>> {
-    let (mut byte, mut char) = (0, 0);
-    let place = |Found { bytes, .. }: &Found| {
+fn char_places(text: &str, hits: &[Hit]) -> Vec<Range<usize>> {
+    let mut byte = 0;
+    let mut char = 0;
+    let place = |Hit { bytes, .. }: &Hit| {
         char += text[byte..bytes.start].chars().count();
         byte = bytes.start;
         char..char + text[bytes.clone()].chars().count()
     };
-    found.iter().map(place).collect()
+    hits.iter().map(place).collect()
 }
 
 /// Returns a part of `text` around `core`, with at most `chars_max` characters, that begins and

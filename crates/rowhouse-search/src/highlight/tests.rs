@@ -9,9 +9,9 @@ const BOTH: &[Analyser] = &[Analyser::English, Analyser::Chinese];
 fn marked(text: &str, bytes: Range<usize>, matches: &[Range<usize>]) -> String {
     let mut printed = String::new();
     let mut at = bytes.start;
-    for found in matches {
-        printed += &format!("{}[{}]", &text[at..found.start], &text[found.clone()]);
-        at = found.end;
+    for hit in matches {
+        printed += &format!("{}[{}]", &text[at..hit.start], &text[hit.clone()]);
+        at = hit.end;
     }
     printed + &text[at..bytes.end]
 }
@@ -85,9 +85,9 @@ proptest! {
         let highlighter = highlighter(words);
         let snippet = highlighter.snippet(&text, chars);
         prop_assert!(text[snippet.bytes.clone()].chars().count() <= chars);
-        for found in &snippet.matches {
-            prop_assert!(!text[found.clone()].is_empty());
-            prop_assert!(snippet.bytes.start <= found.start && found.end <= snippet.bytes.end);
+        for hit in &snippet.matches {
+            prop_assert!(!text[hit.clone()].is_empty());
+            prop_assert!(snippet.bytes.start <= hit.start && hit.end <= snippet.bytes.end);
         }
         let has_match = !highlighter.matches(&text).is_empty();
         prop_assert_eq!(has_match && chars > 0, !snippet.matches.is_empty());

@@ -216,7 +216,7 @@ proptest! {
 }
 
 #[test]
-fn mistakes_and_what_is_not_served_are_refused_with_the_place() {
+fn mistakes_and_unsupported_syntax_are_refused_with_the_place() {
     for (text, message) in [
         ("a AND", "a word is missing: offset=5"),
         ("AND a", "a word is missing before `AND`: offset=0"),

@@ -172,9 +172,7 @@ pub(crate) fn encoded_value(stored: &[u8]) -> Option<&[u8]> {
 /// Returns the range of stored forms for an encoding range.
 pub(crate) fn stored_range(range: &RowRange) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let start = [&[KNOWN][..], &range.start].concat();
-    let stop = match range.stop.is_empty() {
-        true => vec![KNOWN + 1],
-        false => [&[KNOWN][..], &range.stop].concat(),
-    };
+    let stop =
+        if range.stop.is_empty() { vec![KNOWN + 1] } else { [&[KNOWN][..], &range.stop].concat() };
     (Bound::Included(start), Bound::Excluded(stop))
 }

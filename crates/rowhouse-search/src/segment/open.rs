@@ -47,7 +47,8 @@ impl OpenSegment {
         cache: &Arc<PartCache>,
     ) -> Result<Self> {
         let cache = Arc::clone(cache);
-        let (table, number) = (Arc::clone(table), id.number);
+        let table = Arc::clone(table);
+        let number = id.number;
         let directory = PartsDirectory { table, id: Arc::new(id.clone()), cache };
         let opened = Self::open(number, directory, long_words, layout);
         opened.map_err(|error| damaged(number, &error))
@@ -182,13 +183,13 @@ impl OpenSegment {
 
     /// Returns the documents in this segment whose rows are in a newer one.
     pub(crate) fn docs_also_in(&self, newer: &OpenSegment) -> Result<Vec<DocId>> {
-        let mut found = Vec::new();
+        let mut shared = Vec::new();
         // Looking a row up decodes a dictionary block, reading all rows decodes each once.
         if newer.docs() < self.docs() / 64 {
             for doc in 0..newer.docs() {
-                found.extend(self.doc_of(&newer.row(doc)?)?);
+                shared.extend(self.doc_of(&newer.row(doc)?)?);
             }
-            return Ok(found);
+            return Ok(shared);
         }
         let broken = |number: u64| move |error: std::io::Error| damaged(number, &error.into());
         let mut own = self.rows.dictionary().stream().map_err(broken(self.number))?;
@@ -200,11 +201,11 @@ impl OpenSegment {
                 has_other = others.advance();
             }
             if has_other && others.key() == own.key() {
-                found.push(doc);
+                shared.push(doc);
             }
             doc += 1;
         }
-        Ok(found)
+        Ok(shared)
     }
 }
 
@@ -217,20 +218,18 @@ pub(crate) fn docs_in(
     docs: DocId,
     ranges: &[RowRange],
 ) -> std::io::Result<Vec<DocRange>> {
-    let mut found: Vec<DocRange> = Vec::new();
+    let mut doc_ranges: Vec<DocRange> = Vec::new();
     for range in ranges {
         let start = Bound::Included(&range.start[..]);
-        let stop = match range.stop.is_empty() {
-            true => Bound::Unbounded,
-            false => Bound::Excluded(&range.stop[..]),
-        };
+        let stop =
+            if range.stop.is_empty() { Bound::Unbounded } else { Bound::Excluded(&range.stop[..]) };
         // A row's ordinal is the document number.
         if let Some(ords) = term_ords(rows, start, stop)? {
             let doc = |ord| DocId::try_from(ord).unwrap_or(DocId::MAX).min(docs);
-            found.push(doc(ords.start)..doc(ords.end));
+            doc_ranges.push(doc(ords.start)..doc(ords.end));
         }
     }
-    Ok(found)
+    Ok(doc_ranges)
 }
 
 /// Returns the ordinals for a column's values between two values; `None` if there are none.

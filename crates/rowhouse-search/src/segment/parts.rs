@@ -211,7 +211,8 @@ impl PartsDirectory {
             return None;
         }
         let len = usize::try_from(*len).ok()?;
-        let (table, cache) = (Arc::clone(&self.table), Arc::clone(&self.cache));
+        let table = Arc::clone(&self.table);
+        let cache = Arc::clone(&self.cache);
         let number = self.id.number;
         Some(PartsFile { table, number, position, row: row_of(number, name), len, cache })
     }

@@ -120,22 +120,22 @@ impl Words {
     }
 
     /// The words and phrases that a text may have, each as every analyser looks for it.
-    pub(crate) fn wanted(&self, analysers: &[Analyser]) -> Result<Vec<Wanted>, Error> {
-        let mut wanted = Vec::new();
-        for (number, leaf) in self.root.wanted_leaves().into_iter().enumerate() {
+    pub(crate) fn lookups(&self, analysers: &[Analyser]) -> Result<Vec<WordLookup>, Error> {
+        let mut lookups = Vec::new();
+        for (number, leaf) in self.root.positive_leaves().into_iter().enumerate() {
             for &analyser in analysers {
                 let lookup =
                     Lookup::of(leaf, analyser).map_err(|fault| fault.in_text(&self.text))?;
-                wanted.extend(lookup.map(|lookup| Wanted { number, analyser, lookup }));
+                lookups.extend(lookup.map(|lookup| WordLookup { number, analyser, lookup }));
             }
         }
-        Ok(wanted)
+        Ok(lookups)
     }
 }
 
 /// A word or phrase that a text may have.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct WordLookup {
     /// The number of the word or phrase within the search text.
     pub(crate) number: usize,
     pub(crate) analyser: Analyser,

@@ -66,10 +66,10 @@ fn join(parts: &[Node], operator: &str, f: &mut fmt::Formatter<'_>) -> fmt::Resu
 
 impl Node {
     /// The words and phrases outside `NOT`, in text order.
-    pub(crate) fn wanted_leaves(&self) -> Vec<&Leaf> {
+    pub(crate) fn positive_leaves(&self) -> Vec<&Leaf> {
         match self {
             Node::And(parts) | Node::Or(parts) => {
-                parts.iter().flat_map(Node::wanted_leaves).collect()
+                parts.iter().flat_map(Node::positive_leaves).collect()
             }
             Node::Not(_) => Vec::new(),
             Node::Leaf(leaf) => vec![leaf],

@@ -36,9 +36,12 @@ impl<'a> Compiler<'a> {
                 }
                 Ok(any_of(queries))
             }
-            Node::Not(part) => Ok(self.node(part)?.map(|query| match query.is::<TermQuery>() {
-                true => query,
-                false => Box::new(Excluded(query)) as Box<dyn Query>,
+            Node::Not(part) => Ok(self.node(part)?.map(|query| {
+                if query.is::<TermQuery>() {
+                    query
+                } else {
+                    Box::new(Excluded(query)) as Box<dyn Query>
+                }
             })),
             Node::Leaf(leaf) => self.leaf(leaf),
         }
@@ -53,10 +56,10 @@ impl<'a> Compiler<'a> {
             };
             clauses.extend(self.node(part)?.map(|query| (occur, query)));
         }
-        let wanted = clauses.iter().filter(|(occur, _)| *occur == Occur::Must).count();
+        let required = clauses.iter().filter(|(occur, _)| *occur == Occur::Must).count();
         match clauses.len() {
             0 => Ok(None),
-            _ if wanted == 0 => {
+            _ if required == 0 => {
                 let at = parts.iter().find_map(first_leaf).map_or(0, |leaf| leaf.at);
                 let message = "only words after `NOT` are left, without the stop words";
                 Err(Fault::new(at, message))

@@ -53,13 +53,13 @@ fn an_answer_reads_its_segments_while_the_index_is_built_anew() {
     let engine = SearchEngine::without_thread(&texts.store);
     texts.put("a", "row key");
     engine.work(&name(), "text").unwrap();
-    let found = texts.find(&engine, "row").unwrap();
+    let matches = texts.find(&engine, "row").unwrap();
     texts.store.request_index_repair(&name(), "text").unwrap();
     engine.work(&name(), "text").unwrap();
     engine.work(&name(), "text").unwrap();
-    assert_eq!(found.count().unwrap(), 1);
-    assert_eq!(found.by_key(Direction::Reverse, None, 9).unwrap(), [&b"a"[..]]);
-    assert_eq!(found.by_score(0, 9).unwrap().len(), 1);
+    assert_eq!(matches.count().unwrap(), 1);
+    assert_eq!(matches.by_key(Direction::Reverse, None, 9).unwrap(), [&b"a"[..]]);
+    assert_eq!(matches.by_score(0, 9).unwrap().len(), 1);
 }
 
 /// Parts of a segment that no list names stay after a process that ended before it wrote the list.
@@ -69,7 +69,8 @@ fn the_number_of_a_segment_that_was_never_listed_is_not_used_again() {
     let entries = texts.store.table(&TableName::parse("t.text").unwrap()).unwrap();
     let parts = ["meta", "term", "idx", "pos", "fast", "fieldnorm", "store"].map(|file| {
         let row = [&1u64.to_be_bytes()[..], file.as_bytes()].concat();
-        let (at, part) = (Timestamp::from_millis(1).unwrap(), 0u32.to_be_bytes());
+        let at = Timestamp::from_millis(1).unwrap();
+        let part = 0u32.to_be_bytes();
         Cell::new(row, SEGMENT_FAMILY.as_bytes(), part, at, CellKind::Put, "left").unwrap()
     });
     texts.store.write_search_table(&entries, parts.to_vec()).unwrap();
@@ -99,10 +100,10 @@ fn a_queue_of_more_rows_than_a_segment_takes_is_searched_before_and_after_it_is_
                 engine.work(&name(), "text").unwrap();
             }
             for (word, rows) in expected {
-                let found = texts.find(&engine, word).unwrap();
-                let count = found.count().unwrap();
+                let matches = texts.find(&engine, word).unwrap();
+                let count = matches.count().unwrap();
                 assert_eq!(count, *rows as u64, "{word}, worked off: {is_worked_off}");
-                let keys = found.by_key(Direction::Forward, None, usize::MAX).unwrap();
+                let keys = matches.by_key(Direction::Forward, None, usize::MAX).unwrap();
                 assert!(keys.len() == *rows && keys.is_sorted());
             }
         }

@@ -28,7 +28,7 @@ impl Texts {
         read: impl Fn(&Found) -> Result<T>,
     ) -> T {
         for _ in 0..1_000 {
-            match self.find(engine, word).and_then(|found| read(&found)) {
+            match self.find(engine, word).and_then(|matches| read(&matches)) {
                 // Also if it is altered while an answer is read.
                 Err(error) if error.kind() == ErrorKind::RegionTooBusy => {
                     std::thread::sleep(Duration::from_millis(10));
@@ -57,7 +57,7 @@ impl Texts {
             let row = format!("{}{searcher}-{}", ["b", "n"][(round % 2) as usize], round % 6);
             let word = format!("own{searcher}x{round}");
             self.put(&row, &word);
-            let keys = |found: &Found| found.by_key(Direction::Forward, None, 9);
+            let keys = |matches: &Found| matches.by_key(Direction::Forward, None, 9);
             assert_eq!(self.find_built(engine, &word, keys), [row.as_bytes()]);
             if round % 3 == 0 {
                 self.delete(&row);
@@ -108,19 +108,19 @@ fn name_of_entries() -> rowhouse_model::TableName {
 }
 
 /// The answers to one search are the same rows, however they are read.
-fn check_agreement(found: &Found) -> Result<()> {
-    let keys = found.by_key(Direction::Forward, None, usize::MAX)?;
+fn check_agreement(matches: &Found) -> Result<()> {
+    let keys = matches.by_key(Direction::Forward, None, usize::MAX)?;
     assert!(keys.is_sorted());
-    assert_eq!(found.count()?, keys.len() as u64);
-    let mut reverse = found.by_key(Direction::Reverse, None, usize::MAX)?;
+    assert_eq!(matches.count()?, keys.len() as u64);
+    let mut reverse = matches.by_key(Direction::Reverse, None, usize::MAX)?;
     reverse.reverse();
     assert_eq!(reverse, keys);
-    let scored = found.by_score(0, usize::MAX / 8)?;
+    let scored = matches.by_score(0, usize::MAX / 8)?;
     assert_eq!(scored.len(), keys.len());
     let scored: BTreeSet<_> = scored.into_iter().map(|it| it.row).collect();
     assert!(scored.into_iter().eq(keys.iter().cloned()));
     // The rows at the same read point have the word.
-    let mut rows = found.table().scan_at(Scan::all(), found.point())?;
+    let mut rows = matches.table().scan_at(Scan::all(), matches.point())?;
     let mut shown = Vec::new();
     while let Some(row) = rows.next()? {
         if row.value("f", "q").is_some_and(|text| text.starts_with(b"shared ")) {
@@ -143,7 +143,8 @@ fn an_index_that_is_declared_beside_writers_has_all_rows() {
         texts.store.change_table(&name(), change).unwrap();
     };
     std::thread::scope(|scope| {
-        let (texts, over) = (&texts, &over);
+        let texts = &texts;
+        let over = &over;
         let _ends = Ends(over);
         for writer in 0..3 {
             scope.spawn(move || texts.write(writer, over));
@@ -170,7 +171,9 @@ fn a_search_finds_each_acknowledged_write_while_others_write_and_regions_move() 
     let engine = SearchEngine::start(&texts.store).unwrap();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let (texts, engine, over) = (&texts, &engine, &over);
+        let texts = &texts;
+        let engine = &engine;
+        let over = &over;
         let _ends = Ends(over);
         for writer in 0..3 {
             scope.spawn(move || texts.write(writer, over));

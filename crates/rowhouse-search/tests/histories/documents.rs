@@ -96,22 +96,22 @@ impl Part {
                 parts[0].1.finds(row, is_top)
             }
             Part::Group(parts) => {
-                let found = parts.iter().map(|(sign, part)| (*sign, part.finds(row, false)));
-                let found: Vec<_> =
-                    found.filter_map(|(sign, finds)| Some((sign, finds?))).collect();
+                let results = parts.iter().map(|(sign, part)| (*sign, part.finds(row, false)));
+                let results: Vec<_> =
+                    results.filter_map(|(sign, finds)| Some((sign, finds?))).collect();
                 let of = |of: char| {
-                    found.iter().filter(move |(sign, _)| *sign == of).map(|(_, finds)| *finds)
+                    results.iter().filter(move |(sign, _)| *sign == of).map(|(_, finds)| *finds)
                 };
-                if found.is_empty() {
+                if results.is_empty() {
                     return None;
                 }
                 let is_only_not = of('+').next().is_none() && of(' ').next().is_none();
-                let is_wanted = match of('+').next() {
+                let is_match = match of('+').next() {
                     _ if is_only_not => is_top,
                     Some(_) => of('+').all(|finds| finds),
                     None => of(' ').any(|finds| finds),
                 };
-                Some(is_wanted && !of('-').any(|finds| finds))
+                Some(is_match && !of('-').any(|finds| finds))
             }
         }
     }
@@ -148,32 +148,34 @@ pub(crate) fn check(
     let indexes = table.indexes().unwrap().unwrap();
     let plan = indexes.all_documents(Some(&key), &columns, index.name()).unwrap();
     let parse = |text: &str| LuceneQuery::parse(text, Operator::Or).unwrap();
-    let (text, all) = (part.to_string(), parse("*:*"));
+    let text = part.to_string();
+    let all = parse("*:*");
     let query = DocumentQuery::new(index, Some(&key), &parse(&text), &[], None).unwrap();
     let filter = DocumentQuery::new(index, Some(&key), &all, &[parse(&text)], None).unwrap();
     let expected = judge.find_by(|row| row.is_document() && part.finds(row, true).unwrap_or(false));
     for documents in [query, filter] {
-        let found = engine.find_documents(table.name(), &plan, &documents, None).unwrap();
+        let matches = engine.find_documents(table.name(), &plan, &documents, None).unwrap();
         let context = |error| TestCaseError::fail(format!("{text} in {index}: {error}"));
-        check_found(&found, index, &expected).map_err(context)?;
+        check_matches(&matches, index, &expected).map_err(context)?;
     }
     Ok(())
 }
 
-fn check_found(found: &Found, index: &Index, expected: &[Bytes]) -> Result<(), TestCaseError> {
-    prop_assert_eq!(found.count().unwrap(), expected.len() as u64);
-    prop_assert_eq!(&found.by_key(Direction::Forward, None, usize::MAX).unwrap()[..], expected);
-    let (forward, reverse) = (Direction::Forward, Direction::Reverse);
-    let by_row = pages(found, &[OrderKey::Row(forward)], expected.len())?;
+fn check_matches(matches: &Found, index: &Index, expected: &[Bytes]) -> Result<(), TestCaseError> {
+    prop_assert_eq!(matches.count().unwrap(), expected.len() as u64);
+    prop_assert_eq!(&matches.by_key(Direction::Forward, None, usize::MAX).unwrap()[..], expected);
+    let forward = Direction::Forward;
+    let reverse = Direction::Reverse;
+    let by_row = pages(matches, &[OrderKey::Row(forward)], expected.len())?;
     prop_assert_eq!(&by_row[..], expected, "by row");
-    let mut by_score = pages(found, &[OrderKey::Score(reverse)], expected.len())?;
+    let mut by_score = pages(matches, &[OrderKey::Score(reverse)], expected.len())?;
     by_score.sort();
     prop_assert_eq!(&by_score[..], expected, "by score");
     if index.search().unwrap().field("size").is_some() {
         for direction in [forward, reverse] {
             let size = OrderKey::Value("size".to_owned(), direction);
-            let by_size = pages(found, &[size, OrderKey::Row(direction)], expected.len())?;
-            let rows = found.by_value("size", direction, None, usize::MAX).unwrap();
+            let by_size = pages(matches, &[size, OrderKey::Row(direction)], expected.len())?;
+            let rows = matches.by_value("size", direction, None, usize::MAX).unwrap();
             let rows: Vec<_> = rows.into_iter().map(|row| row.row).collect();
             prop_assert_eq!(by_size, rows, "by size, {:?}", direction);
         }
@@ -182,23 +184,24 @@ fn check_found(found: &Found, index: &Index, expected: &[Bytes]) -> Result<(), T
 }
 
 /// Reads all rows in an order, page by page, and at once.
-fn pages(found: &Found, order: &[OrderKey], count: usize) -> Result<Vec<Bytes>, TestCaseError> {
+fn pages(matches: &Found, order: &[OrderKey], count: usize) -> Result<Vec<Bytes>, TestCaseError> {
     let key = |row: OrderedRow| row.row;
     let whole =
-        found.ordered(order, false, PagePart { limit: 1_000, ..PagePart::default() }).unwrap();
+        matches.ordered(order, false, PagePart { limit: 1_000, ..PagePart::default() }).unwrap();
     prop_assert_eq!(whole.count, count as u64);
     let whole: Vec<_> = whole.rows.into_iter().map(key).collect();
-    let (mut rows, mut after): (Vec<Bytes>, Option<OrderedRow>) = (Vec::new(), None);
+    let mut rows: Vec<Bytes> = Vec::new();
+    let mut after: Option<OrderedRow> = None;
     loop {
         let part = PagePart { after: after.as_ref(), skip: 0, limit: 3 };
-        let page = found.ordered(order, false, part).unwrap().rows;
+        let page = matches.ordered(order, false, part).unwrap().rows;
         let Some(last) = page.last().cloned() else { break };
         rows.extend(page.into_iter().map(key));
         after = Some(last);
     }
     prop_assert_eq!(&rows, &whole, "pages, {:?}", order);
     let part = PagePart { after: None, skip: count / 2, limit: 2 };
-    let middle = found.ordered(order, true, part).unwrap().rows.into_iter().map(key);
+    let middle = matches.ordered(order, true, part).unwrap().rows.into_iter().map(key);
     let end = (count / 2 + 2).min(count);
     prop_assert_eq!(&middle.collect::<Vec<_>>()[..], &whole[count / 2..end], "{:?}", order);
     Ok(whole)

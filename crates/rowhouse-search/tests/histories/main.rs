@@ -104,7 +104,7 @@ struct Searches {
 
 /// An answer, and the rows that it has.
 struct Held {
-    found: Found,
+    matches: Found,
     rows: Vec<Bytes>,
 }
 
@@ -145,9 +145,9 @@ impl Upkeep for Searches {
             let held = self.queries.iter().filter_map(|query| {
                 // The answers to others depend on the clock.
                 let plan = plan(&table, &index.index, query).filter(SearchPlan::is_decided)?;
-                let found = self.engine().find(table.name(), &plan).ok()?;
-                let rows = judge(&table, &index.index, found.point()).find(query);
-                Some(Held { found, rows })
+                let matches = self.engine().find(table.name(), &plan).ok()?;
+                let rows = judge(&table, &index.index, matches.point()).find(query);
+                Some(Held { matches, rows })
             });
             held.collect::<Vec<_>>()
         });
@@ -195,7 +195,7 @@ impl Searches {
             let Some(plan) = plan(table, index, query) else { continue };
             let context = |error| TestCaseError::fail(format!("{query} in {index}: {error}"));
             match self.engine().find(table.name(), &plan) {
-                Ok(found) => check_found(&found, &judge, query).map_err(context)?,
+                Ok(matches) => check_matches(&matches, &judge, query).map_err(context)?,
                 // Stop words left nothing to search for.
                 Err(error) => prop_assert!(
                     error.message().starts_with("there is no word to search for")
@@ -211,10 +211,10 @@ impl Searches {
     }
 }
 
-fn check_found(found: &Found, judge: &Judge, query: &Query) -> Result<(), TestCaseError> {
+fn check_matches(matches: &Found, judge: &Judge, query: &Query) -> Result<(), TestCaseError> {
     let expected = judge.find(query);
-    check_keys(found, &expected)?;
-    let scored = found.by_score(0, 100).unwrap();
+    check_keys(matches, &expected)?;
+    let scored = matches.by_score(0, 100).unwrap();
     let is_falling = scored.is_sorted_by(|one, other| one.score >= other.score);
     prop_assert!(is_falling, "by score: {:?}", scored);
     let keys: BTreeSet<_> = scored.iter().map(|it| it.row.clone()).collect();
@@ -222,13 +222,13 @@ fn check_found(found: &Found, judge: &Judge, query: &Query) -> Result<(), TestCa
     prop_assert_eq!(keys.into_iter().collect::<Vec<_>>(), &expected[..], "by score");
     for at in 0..=expected.len() {
         prop_assert_eq!(
-            &found.by_score(at, 1).unwrap()[..],
+            &matches.by_score(at, 1).unwrap()[..],
             &scored[at..][..(at < scored.len()) as usize]
         );
     }
-    let search = found.plan().index().search().unwrap();
+    let search = matches.plan().index().search().unwrap();
     for field in search.fields() {
-        let Ok(facets) = found.facets(field.name(), 100) else { continue };
+        let Ok(facets) = matches.facets(field.name(), 100) else { continue };
         prop_assert!(facets.is_sorted_by(|one, other| one.rows >= other.rows), "{:?}", facets);
         let facets = facets.into_iter().map(|facet| (facet.value, facet.rows)).collect();
         prop_assert_eq!(judge.facets(&expected, field.name()), facets, "of {}", field.name());
@@ -237,13 +237,14 @@ fn check_found(found: &Found, judge: &Judge, query: &Query) -> Result<(), TestCa
 }
 
 /// Reads the rows in both directions, at once and in pages.
-fn check_keys(found: &Found, expected: &[Bytes]) -> Result<(), TestCaseError> {
-    prop_assert_eq!(&found.by_key(Direction::Forward, None, usize::MAX).unwrap()[..], expected);
-    prop_assert_eq!(found.count().unwrap(), expected.len() as u64);
+fn check_keys(matches: &Found, expected: &[Bytes]) -> Result<(), TestCaseError> {
+    prop_assert_eq!(&matches.by_key(Direction::Forward, None, usize::MAX).unwrap()[..], expected);
+    prop_assert_eq!(matches.count().unwrap(), expected.len() as u64);
     for (direction, limit) in [(Direction::Forward, 1), (Direction::Reverse, 2)] {
-        let (mut keys, mut after): (Vec<Bytes>, Option<Bytes>) = (Vec::new(), None);
+        let mut keys: Vec<Bytes> = Vec::new();
+        let mut after: Option<Bytes> = None;
         loop {
-            let page = found.by_key(direction, after.as_deref(), limit).unwrap();
+            let page = matches.by_key(direction, after.as_deref(), limit).unwrap();
             after = page.last().cloned();
             let is_last = page.len() < limit;
             keys.extend(page);
@@ -299,8 +300,9 @@ fn check(history: &mut History<Searches>, queries: &[Query]) -> Result<(), TestC
         prop_assert!(verified.is_clean(), "{}: {:?}", index.index, verified);
     }
     for held in history.points.iter().flatten() {
-        let context = |error| TestCaseError::fail(format!("held, {}: {error}", held.found.plan()));
-        check_keys(&held.found, &held.rows).map_err(context)?;
+        let context =
+            |error| TestCaseError::fail(format!("held, {}: {error}", held.matches.plan()));
+        check_keys(&held.matches, &held.rows).map_err(context)?;
     }
     Ok(())
 }

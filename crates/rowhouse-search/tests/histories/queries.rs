@@ -207,14 +207,14 @@ impl Judge {
 
     /// Returns the row keys that match a query, in order.
     pub(crate) fn find(&self, query: &Query) -> Vec<Bytes> {
-        let found = self.rows.iter().filter(|row| row.matches(query));
-        found.map(|row| Bytes::copy_from_slice(row.row.key())).collect()
+        let matching = self.rows.iter().filter(|row| row.matches(query));
+        matching.map(|row| Bytes::copy_from_slice(row.row.key())).collect()
     }
 
     /// Returns the row keys that pass a test, in order.
     pub(crate) fn find_by(&self, test: impl Fn(&JudgedRow) -> bool) -> Vec<Bytes> {
-        let found = self.rows.iter().filter(|row| test(row));
-        found.map(|row| Bytes::copy_from_slice(row.row.key())).collect()
+        let matching = self.rows.iter().filter(|row| test(row));
+        matching.map(|row| Bytes::copy_from_slice(row.row.key())).collect()
     }
 
     /// Returns how many rows with these keys have each value of a field.
@@ -327,11 +327,11 @@ impl Words {
             Words::All(_) | Words::Any(_) | Words::Without(..) => return None,
         };
         // All terms that an indexed text has must be there, not only the searched ones.
-        let wanted = terms(analyser, &text);
-        let (first, _) = wanted.first()?;
+        let expected = terms(analyser, &text);
+        let (first, _) = expected.first()?;
         let last = value.last().map_or(0, |(position, _)| *position);
         Some((0..=last).any(|start| {
-            wanted.iter().all(|(at, term)| value.contains(&(start + at - first, term.clone())))
+            expected.iter().all(|(at, term)| value.contains(&(start + at - first, term.clone())))
         }))
     }
 }

@@ -23,7 +23,7 @@ fn another_class_is_refused_by_its_name() {
 }
 
 #[test]
-fn what_hbase_requires_is_required() {
+fn fields_required_by_hbase_are_required() {
     for (class, bytes, field) in [
         ("RowFilter", &b""[..], "compare_filter"),
         ("PageFilter", b"", "page_size"),
@@ -42,7 +42,7 @@ fn what_hbase_requires_is_required() {
 }
 
 #[test]
-fn what_the_server_puts_around_a_filter_comes_off() {
+fn wrappers_of_the_server_are_removed() {
     let inner = to_proto(&Filter::FirstKeyOnly);
     let bytes = proto::WrappingFilter { filter: Some(inner) }.encode_to_vec();
     assert_eq!(from_proto(message("FilterWrapper", &bytes)).unwrap(), Filter::FirstKeyOnly);

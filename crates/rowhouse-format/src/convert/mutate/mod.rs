@@ -51,13 +51,13 @@ impl MutateCall {
         let nonce = nonce_from_parts(request.nonce_group, request.mutation.nonce);
         let mutation = from_proto(request.mutation, block)?;
         let condition = request.condition.map(condition::from_proto).transpose()?;
-        if let Some(asked) = &condition {
-            check_condition_row(asked, &mutation)?;
+        if let Some(condition) = &condition {
+            check_condition_row(condition, &mutation)?;
         }
         Ok(Self {
             region: RegionRef::from_proto(request.region),
             nonce,
-            condition: condition.map(|asked| asked.condition),
+            condition: condition.map(|it| it.condition),
             mutation,
         })
     }
@@ -69,7 +69,7 @@ impl MutateCall {
     /// As [`condition::to_proto`].
     pub fn to_proto(&self, cells_in: CellPlacement) -> Result<proto::MutateRequest> {
         let row = self.mutation.row();
-        let condition = self.condition.as_ref().map(|asked| condition::to_proto(asked, row));
+        let condition = self.condition.as_ref().map(|it| condition::to_proto(it, row));
         Ok(proto::MutateRequest {
             region: self.region.to_proto(),
             mutation: to_proto(&self.mutation, self.nonce, cells_in),
@@ -83,14 +83,14 @@ impl MutateCall {
 ///
 /// # Errors
 /// `InvalidRequest` with HBase's message if it is not.
-pub fn check_condition_row(asked: &RowCondition, mutation: &Mutation) -> Result<()> {
-    if asked.row == *mutation.row() {
+pub fn check_condition_row(condition: &RowCondition, mutation: &Mutation) -> Result<()> {
+    if condition.row == *mutation.row() {
         return Ok(());
     }
     Err(Error::invalid(format!(
         "The row of the action <{}> doesn't match the original one <{}>",
         escape(mutation.row()),
-        escape(&asked.row)
+        escape(&condition.row)
     )))
 }
 

@@ -86,7 +86,7 @@ fn a_put_without_timestamps_takes_that_of_its_mutation() {
 }
 
 #[test]
-fn what_the_model_cannot_say_is_refused_by_name() {
+fn mutations_outside_the_model_are_refused_by_name() {
     let error = refused(|m| m.column_value[0].qualifier_value[0].tags = Some("x".into()));
     assert_eq!(error.message(), "malformed cell tags: at=0, len=1");
     let acl = proto::NameBytesPair { name: "acl".into(), value: Some("x".into()) };

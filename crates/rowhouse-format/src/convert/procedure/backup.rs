@@ -30,17 +30,18 @@ pub fn call_to_proto(call: &BackupCall) -> proto::ProcedureDescription {
 
 /// Decodes a backup request from a procedure with this signature.
 pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> BackupCall {
-    let (into, requested_millis) = (procedure.instance().to_owned(), procedure.creation_time());
+    let into = procedure.instance().to_owned();
+    let requested_millis = procedure.creation_time();
     BackupCall { into, requested_millis }
 }
 
 /// Encodes a backup's progress.
 pub fn status_to_proto(call: &BackupCall, status: &BackupStatus) -> proto::IsProcedureDoneResponse {
-    let mut told = call_to_proto(call);
+    let mut procedure = call_to_proto(call);
     let numbers = numbers(status).map(|(name, number)| (name, number.to_string()));
     let pairs = numbers.into_iter().chain([(FILE, status.file.clone())]);
-    told.configuration = pairs.map(|(name, value)| pair(name, value)).collect();
-    proto::IsProcedureDoneResponse { done: Some(status.is_done), snapshot: Some(told) }
+    procedure.configuration = pairs.map(|(name, value)| pair(name, value)).collect();
+    proto::IsProcedureDoneResponse { done: Some(status.is_done), snapshot: Some(procedure) }
 }
 
 /// Decodes a backup's progress.
@@ -55,8 +56,8 @@ pub fn status_from_proto(answer: &proto::IsProcedureDoneResponse) -> Result<Back
         );
         Error::new(ErrorKind::Protocol, message)
     };
-    let told = answer.snapshot.as_ref().ok_or_else(|| unsaid("procedure"))?;
-    let text = |name: &str| value(told, name).ok_or_else(|| unsaid(name));
+    let procedure = answer.snapshot.as_ref().ok_or_else(|| unsaid("procedure"))?;
+    let text = |name: &str| value(procedure, name).ok_or_else(|| unsaid(name));
     let number = |name: &str| text(name)?.parse::<u64>().map_err(|_| unsaid(name));
     Ok(BackupStatus {
         is_done: answer.done(),
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_backup_is_asked_for_and_told_of_as_it_was_written() {
+    fn a_backup_and_its_status_survive_the_wire() {
         let call = BackupCall { into: "monday".into(), requested_millis: 7 };
         assert_eq!(call_from_proto(&call_to_proto(&call)), call);
         let status = BackupStatus {

@@ -64,10 +64,10 @@ pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result
 
 /// Encodes how far an operation is.
 pub fn status_to_proto(call: &IndexCall, status: &IndexStatus) -> proto::IsProcedureDoneResponse {
-    let mut told = call_to_proto(call);
+    let mut procedure = call_to_proto(call);
     let numbers = numbers(&status.report).into_iter();
-    told.configuration.extend(numbers.map(|(name, number)| pair(name, number)));
-    proto::IsProcedureDoneResponse { done: Some(status.is_done), snapshot: Some(told) }
+    procedure.configuration.extend(numbers.map(|(name, number)| pair(name, number)));
+    proto::IsProcedureDoneResponse { done: Some(status.is_done), snapshot: Some(procedure) }
 }
 
 /// Decodes how far an operation is.
@@ -79,9 +79,9 @@ pub fn status_from_proto(answer: &proto::IsProcedureDoneResponse) -> Result<Inde
         let message = format!("the server does not report on the index: missing={name}");
         Error::new(ErrorKind::Protocol, message)
     };
-    let told = answer.snapshot.as_ref().ok_or_else(|| unsaid("procedure"))?;
+    let procedure = answer.snapshot.as_ref().ok_or_else(|| unsaid("procedure"))?;
     let number = |name: &str| {
-        value(told, name).and_then(|value| value.parse().ok()).ok_or_else(|| unsaid(name))
+        value(procedure, name).and_then(|value| value.parse().ok()).ok_or_else(|| unsaid(name))
     };
     let report = IndexReport {
         rows: number(ROWS)?,
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_is_asked_for_and_told_of_as_it_was_written() {
+    fn an_operation_and_its_status_survive_the_wire() {
         for operation in [IndexOperation::Verify, IndexOperation::Repair] {
             let call = call(operation);
             assert_eq!(call_from_proto(&call_to_proto(&call)).unwrap(), call);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_unknown_is_named() {
+    fn missing_and_unknown_values_are_named() {
         let mut procedure = call_to_proto(&call(IndexOperation::Verify));
         procedure.configuration[1].value = "rebuild".into();
         let unknown = call_from_proto(&procedure).unwrap_err();

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_promotion_survives_the_wire_and_what_is_missing_is_named() {
+    fn a_promotion_survives_the_wire_and_missing_values_are_named() {
         let table = TableName::parse("ns:mail").unwrap();
         let after = Bytes::from(&b"\xff18"[..]);
         let first = PromotionCall { table, index: "by_user".into(), before: None, after };

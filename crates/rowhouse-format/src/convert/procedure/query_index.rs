@@ -31,12 +31,11 @@ pub struct QueryIndexCall {
 pub fn call_to_proto(call: &QueryIndexCall) -> proto::ProcedureDescription {
     let columns = call.columns.families().flat_map(|(family, named)| {
         let family = escape(family);
-        let texts: Vec<String> = match named.is_all() {
-            true => vec![family],
-            false => {
-                let qualifiers = named.named().map(|qualifier| escape(qualifier));
-                qualifiers.map(|qualifier| format!("{family}:{qualifier}")).collect()
-            }
+        let texts: Vec<String> = if named.is_all() {
+            vec![family]
+        } else {
+            let qualifiers = named.named().map(|qualifier| escape(qualifier));
+            qualifiers.map(|qualifier| format!("{family}:{qualifier}")).collect()
         };
         texts.into_iter().map(|text| pair(COLUMN, text))
     });

@@ -195,10 +195,9 @@ fn range(
     include_stop: bool,
     reversed: bool,
 ) -> RowRange {
-    // The bound itself or, with `behind`, the first row after it.
-    let bound = |row: &Bytes, behind: bool| match behind && !row.is_empty() {
-        true => [&row[..], &[0]].concat().into(),
-        false => row.clone(),
+    // The bound itself or, with `after`, the first row after it.
+    let bound = |row: &Bytes, after: bool| {
+        if after && !row.is_empty() { [&row[..], &[0]].concat().into() } else { row.clone() }
     };
     if reversed {
         RowRange { start: bound(stop, !include_stop), stop: bound(start, include_start) }

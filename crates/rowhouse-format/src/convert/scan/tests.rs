@@ -80,7 +80,7 @@ fn calls_come_back() {
 }
 
 #[test]
-fn rows_asked_for_default_as_in_apache() {
+fn requested_rows_default_as_in_apache() {
     let request = proto::ScanRequest { scanner_id: Some(1), ..Default::default() };
     assert_eq!(ScanCall::from_proto(request.clone()).unwrap().rows, 1);
     let close = proto::ScanRequest { close_scanner: Some(true), ..request };
@@ -100,7 +100,7 @@ fn everything_that_narrows_a_scan_comes_back() {
 }
 
 #[test]
-fn what_is_not_known_is_refused_by_name() {
+fn unknown_fields_are_refused_by_name() {
     let refused = |scan| OpenScan::from_proto(scan).unwrap_err();
     let filter = proto::Filter { name: "org.example.Mine".into(), serialized_filter: None };
     let filter = proto::Scan { filter: Some(filter), ..wire("", "") };
@@ -146,14 +146,15 @@ proptest! {
         row in prop::collection::vec(0u8..3, 1..4),
     ) {
         let mut open = OpenScan::new(Scan { reversed, ..Scan::all() });
-        let (start, stop) = (Bytes::from(start), Bytes::from(stop));
+        let start = Bytes::from(start);
+        let stop = Bytes::from(stop);
         open.set_bounds((start.clone(), include_start), (stop.clone(), include_stop));
         prop_assert_eq!(&OpenScan::from_proto(open.to_proto()).unwrap(), &open);
         let (low, high) =
             if reversed { ((&stop, include_stop), (&start, include_start)) }
             else { ((&start, include_start), (&stop, include_stop)) };
-        let behind_low = low.0.is_empty() || row > *low.0 || (low.1 && row == *low.0);
+        let after_low = low.0.is_empty() || row > *low.0 || (low.1 && row == *low.0);
         let before_high = high.0.is_empty() || row < *high.0 || (high.1 && row == *high.0);
-        prop_assert_eq!(open.scan.range.contains(&row), behind_low && before_high);
+        prop_assert_eq!(open.scan.range.contains(&row), after_low && before_high);
     }
 }

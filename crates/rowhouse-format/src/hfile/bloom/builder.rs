@@ -112,14 +112,15 @@ impl BloomBuilder {
     /// Closes the open chunk; halves it by folding while less than half the capacity is used.
     pub(in crate::hfile) fn finish_chunk(&mut self) {
         let Some(mut chunk) = self.current.take() else { return };
-        let (mut len, mut keys_max) = (self.chunk_len, self.chunk_keys_max);
+        let mut len = self.chunk_len;
+        let mut keys_max = self.chunk_keys_max;
         while len % 2 == 0 && keys_max > chunk.keys * 2 {
             len /= 2;
             keys_max /= 2;
         }
-        let (kept, folded) = chunk.bits.split_at_mut(len);
+        let (first, folded) = chunk.bits.split_at_mut(len);
         for piece in folded.chunks_exact(len) {
-            kept.iter_mut().zip(piece).for_each(|(byte, folded)| *byte |= folded);
+            first.iter_mut().zip(piece).for_each(|(byte, folded)| *byte |= folded);
         }
         chunk.bits.truncate(len);
         self.keys_max += keys_max;

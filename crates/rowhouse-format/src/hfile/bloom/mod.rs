@@ -68,7 +68,8 @@ impl Bloom {
             return Err(malformed("version", version.into()));
         }
         input.u64()?; // Total bytes in the chunks; the chunks record it themselves.
-        let (hashes, hash) = (input.u32()?, input.u32()?);
+        let hashes = input.u32()?;
+        let hash = input.u32()?;
         let keys = input.u64()?;
         input.u64()?; // Key capacity in the chunks.
         let count = input.u32()?;
@@ -92,7 +93,8 @@ impl Bloom {
         }
         let mut chunks: Vec<Chunk> = Vec::with_capacity(count as usize);
         for _ in 0..count {
-            let (offset, len) = (input.u64()?, input.u32()?);
+            let offset = input.u64()?;
+            let len = input.u32()?;
             let first_key = block.payload.slice_ref(input.vint_bytes()?);
             if kind == BloomKind::RowCol {
                 check_key(&first_key)?;
@@ -140,13 +142,13 @@ impl Bloom {
     /// Returns the number, from 0, for the chunk that covers `key`; `None` if `key` is certainly
     /// not in the file.
     pub fn chunk_for(&self, key: &BloomKey<'_>) -> Option<usize> {
-        let is_behind = |other: &[u8]| compare(self.kind, &key.0, other) == Ordering::Greater;
-        if self.last_key.as_ref().is_some_and(|last| is_behind(last)) {
+        let is_after = |other: &[u8]| compare(self.kind, &key.0, other) == Ordering::Greater;
+        if self.last_key.as_ref().is_some_and(|last| is_after(last)) {
             return None;
         }
         let is_at_or_before = |chunk: &Chunk| !compare(self.kind, &chunk.first_key, &key.0).is_gt();
-        let behind = self.chunks.partition_point(is_at_or_before);
-        behind.checked_sub(1)
+        let after = self.chunks.partition_point(is_at_or_before);
+        after.checked_sub(1)
     }
 
     /// Iterates over the chunks in key order.

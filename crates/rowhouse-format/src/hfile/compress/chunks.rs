@@ -37,7 +37,8 @@ pub(super) fn read_chunks(
     payload: &mut [u8],
     mut decompress: impl FnMut(&[u8], &mut [u8]) -> Result<usize, Malformed>,
 ) -> Result<(), Malformed> {
-    let (mut rest, mut filled) = (bytes, 0);
+    let mut rest = bytes;
+    let mut filled = 0;
     while !rest.is_empty() {
         let run_len = take_len(bytes, &mut rest)?;
         if run_len > payload.len() - filled {
@@ -47,8 +48,8 @@ pub(super) fn read_chunks(
         while filled < end {
             let chunk_len = take_len(bytes, &mut rest)?;
             let cut = Malformed::Cut { at: bytes.len() - rest.len() };
-            let (chunk, behind) = rest.split_at_checked(chunk_len).ok_or(cut)?;
-            rest = behind;
+            let (chunk, following) = rest.split_at_checked(chunk_len).ok_or(cut)?;
+            rest = following;
             filled += decompress(chunk, &mut payload[filled..end])?;
         }
     }
@@ -60,7 +61,7 @@ pub(super) fn read_chunks(
 
 fn take_len(bytes: &[u8], rest: &mut &[u8]) -> Result<usize, Malformed> {
     let cut = Malformed::Cut { at: bytes.len() - rest.len() };
-    let (len, behind) = rest.split_first_chunk::<4>().ok_or(cut)?;
-    *rest = behind;
+    let (len, following) = rest.split_first_chunk::<4>().ok_or(cut)?;
+    *rest = following;
     Ok(u32::from_be_bytes(*len) as usize)
 }

@@ -64,7 +64,7 @@ pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Malformed> {
         });
     }
     if inflater.total_in() < body.len() as u64 {
-        return Err(Malformed::Behind { left: body.len() - inflater.total_in() as usize });
+        return Err(Malformed::Trailing { left: body.len() - inflater.total_in() as usize });
     }
     let mut crc = Crc::new();
     crc.update(payload);

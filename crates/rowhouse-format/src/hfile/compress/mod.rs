@@ -146,7 +146,7 @@ pub(super) enum Malformed {
     /// The input is truncated.
     Cut { at: usize },
     /// Bytes remain after the input's end.
-    Behind { left: usize },
+    Trailing { left: usize },
     /// The input is not a gzip member as HBase writes them.
     Gzip { what: &'static str, value: u32 },
     /// A codec error.
@@ -165,7 +165,7 @@ impl fmt::Display for Malformed {
             Self::Short { want, have } => write!(f, "payload too short, want={want}, have={have}"),
             Self::Long { want } => write!(f, "payload too long, want={want}"),
             Self::Cut { at } => write!(f, "payload cut short, at={at}"),
-            Self::Behind { left } => write!(f, "bytes after the payload, left={left}"),
+            Self::Trailing { left } => write!(f, "bytes after the payload, left={left}"),
             Self::Gzip { what, value } => write!(f, "gzip {what}, value={value:#x}"),
             Self::Codec(error) => write!(f, "{error}"),
         }

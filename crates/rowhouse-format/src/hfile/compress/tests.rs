@@ -101,7 +101,7 @@ proptest! {
 }
 
 #[test]
-fn an_empty_payload_is_what_hadoop_writes() {
+fn an_empty_payload_is_written_as_by_hadoop() {
     assert_eq!(compress(Compression::Snappy, b""), [0; 4]);
     assert_eq!(compress(Compression::Lz4, b""), [0; 4]);
     let gzip = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -118,7 +118,8 @@ fn long_payloads_are_cut_where_hadoop_cuts_them() {
         let bytes = compress(compression, &payload);
         let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
         assert_eq!(number(0), payload.len());
-        let (mut at, mut chunks) = (4, Vec::new());
+        let mut at = 4;
+        let mut chunks = Vec::new();
         while at < bytes.len() {
             let mut out = vec![0; payload.len()];
             let chunk = &bytes[at + 4..][..number(at)];
@@ -136,7 +137,7 @@ fn long_payloads_are_cut_where_hadoop_cuts_them() {
 }
 
 #[test]
-fn what_cannot_be_compressed_is_written_longer() {
+fn incompressible_payload_is_written_longer() {
     let mut state = 1u64;
     let noise: Vec<u8> = (0..70_000)
         .map(|_| {
@@ -154,7 +155,7 @@ fn what_cannot_be_compressed_is_written_longer() {
 }
 
 #[test]
-fn lengths_beyond_what_the_bytes_can_hold_allocate_nothing() {
+fn lengths_beyond_the_input_allocate_nothing() {
     for compression in Compression::ALL {
         let bytes = compress(compression, b"short");
         let broken = decompress(compression, &bytes, i32::MAX as usize).unwrap_err();

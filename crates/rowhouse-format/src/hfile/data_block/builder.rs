@@ -88,7 +88,8 @@ impl DataBlockBuilder {
         }
         let key = &cell.key;
         let key_len = KEY_FIXED_LEN + key.row.len() + key.family.len() + key.qualifier.len();
-        let (value, tags) = (cell.value, cell.tags);
+        let value = cell.value;
+        let tags = cell.tags;
         self.bytes.reserve(KEY_OFFSET + key_len + value.len() + 2 + tags.len() + VINT_LEN_MAX);
         self.bytes.extend_from_slice(&(key_len as u32).to_be_bytes());
         self.bytes.extend_from_slice(&(value.len() as u32).to_be_bytes());

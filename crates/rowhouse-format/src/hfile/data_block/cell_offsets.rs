@@ -45,7 +45,8 @@ impl CellOffsets {
         if !equal_bytes(here, there) {
             return None;
         }
-        let (row_end, family_end) = (self.row_end - self.start, self.family_end - self.start);
+        let row_end = self.row_end - self.start;
+        let family_end = self.family_end - self.start;
         Self::parse_after_family(cell, start, row_end as usize, family_end as usize, layout)
     }
 
@@ -59,7 +60,8 @@ impl CellOffsets {
         layout: Layout,
     ) -> Option<Self> {
         let lengths = u64::from_be_bytes(*cell.first_chunk::<8>()?);
-        let (key_len, value_len) = ((lengths >> 32) as usize, lengths as u32 as usize);
+        let key_len = (lengths >> 32) as usize;
+        let value_len = lengths as u32 as usize;
         let key_end = KEY_OFFSET + key_len;
         let value_end = key_end + value_len;
         if family_end + 9 > key_end || value_end > cell.len() {
@@ -77,7 +79,8 @@ impl CellOffsets {
                 return None;
             }
         }
-        let (mut sequence, mut next) = (0, tags_end);
+        let mut sequence = 0;
+        let mut next = tags_end;
         if layout.sequences {
             let (number, end) = read_vint(cell, tags_end)?;
             (sequence, next) = (u64::try_from(number).ok()?, end);

@@ -102,9 +102,9 @@ impl Cursor {
         row: &mut RowBuilder,
     ) -> Result<bool> {
         let cells = &self.block.cells;
-        let is_wanted =
+        let is_selected =
             |key: &Key<'_>| key.kind == CellKind::Put.code() && times.contains(&key.timestamp);
-        let Some(mut place) = self.place.filter(|place| is_wanted(&place.key(cells))) else {
+        let Some(mut place) = self.place.filter(|place| is_selected(&place.key(cells))) else {
             return Ok(false);
         };
         let mut run = row.share(cells);
@@ -119,7 +119,7 @@ impl Cursor {
                 return self.leave(place).map(|()| true);
             };
             if equal_bytes(place.qualifier(cells), next.qualifier(cells))
-                || !is_wanted(&next.key(cells))
+                || !is_selected(&next.key(cells))
             {
                 self.place = Some(next);
                 return Ok(true);
@@ -139,7 +139,8 @@ impl Cursor {
     /// the row's last cell in this block if `qualifier` is `None`; by at most `cells_max` cells.
     /// Returns how many cells it advanced and how long their values are together, in bytes.
     pub fn pass_columns(&mut self, qualifier: Option<&[u8]>, cells_max: usize) -> (usize, usize) {
-        let (mut passed, mut bytes) = (0, 0);
+        let mut passed = 0;
+        let mut bytes = 0;
         let Some(mut place) = self.place else { return (0, 0) };
         let cells = &self.block.cells;
         while passed < cells_max

@@ -56,10 +56,12 @@ impl DataBlock {
 
     fn find_markers(&self, at: usize, bound: Option<&Key<'_>>) -> Result<BlockMarkerRun> {
         let mut target = self.parse_at(at)?;
-        let (mut next, mut open) = (at, true);
+        let mut next = at;
+        let mut open = true;
         while open && next < self.cells.len() {
             let place = self.parse_at(next)?;
-            let (before, here) = (target.key(&self.cells), place.key(&self.cells));
+            let before = target.key(&self.cells);
+            let here = place.key(&self.cells);
             let follow = RunRelation::of(&before, &here);
             open = follow != RunRelation::Ends && bound.is_none_or(|bound| here <= *bound);
             if open && follow == RunRelation::Target {
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
+    fn markers_are_passed_up_to_the_last_that_may_cover_later_cells() {
         // The markers in the last column may cover later cells.
         check("p9= q9= r9= s5", "r9");
         check("p9= q9= r9= / a5", "r9");

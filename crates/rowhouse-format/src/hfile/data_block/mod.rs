@@ -77,7 +77,8 @@ impl DataBlock {
         if cells.is_empty() {
             return Err(malformed(offset, "no cells"));
         }
-        let (milestones, markers) = (OnceLock::new(), OnceLock::new());
+        let milestones = OnceLock::new();
+        let markers = OnceLock::new();
         let prefixes = Box::default();
         let mut block =
             Self { cells, rows, prefixes, common: 0, milestones, markers, layout, offset };
@@ -95,7 +96,8 @@ impl DataBlock {
     /// Computes the rows' common prefix, and a prefix for each row.
     fn compute_prefixes(&mut self) -> Result<()> {
         let rows = self.rows.len() / 4;
-        let (first, last) = (self.row_at(0)?, self.row_at(self.row_start(rows - 1))?);
+        let first = self.row_at(0)?;
+        let last = self.row_at(self.row_start(rows - 1))?;
         let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
         let prefixes: Result<Box<[u64]>> = (0..rows)
             .map(|row| {
@@ -171,7 +173,7 @@ impl DataBlock {
     /// Returns the offset of the first cell in the last row before `row`, or in the last row if
     /// `row` is `None`.
     fn scan_to_row_before(&self, row: Option<&[u8]>) -> Result<Option<usize>> {
-        let mut found: Option<CellOffsets> = None;
+        let mut row_first: Option<CellOffsets> = None;
         let mut at = 0;
         while at < self.cells.len() {
             let place = self.parse_at(at)?;
@@ -179,12 +181,12 @@ impl DataBlock {
             if row.is_some_and(|row| here >= row) {
                 break;
             }
-            if found.is_none_or(|found| found.key(&self.cells).row != here) {
-                found = Some(place);
+            if row_first.is_none_or(|row_first| row_first.key(&self.cells).row != here) {
+                row_first = Some(place);
             }
             at = place.next as usize;
         }
-        Ok(found.map(CellOffsets::start))
+        Ok(row_first.map(CellOffsets::start))
     }
 
     /// Returns the first cell at or after `key`.
@@ -203,7 +205,8 @@ impl DataBlock {
     /// it.
     #[inline]
     fn find_row(&self, row: &[u8]) -> Result<Result<usize, usize>> {
-        let (mut low, mut high) = (0, self.prefixes.len());
+        let mut low = 0;
+        let mut high = self.prefixes.len();
         let common = &self.row_at(0)?[..self.common];
         let (front, rest) = row.split_at(self.common.min(row.len()));
         match common.cmp(front) {
@@ -301,27 +304,26 @@ impl DataBlock {
         is_before: impl Fn(&Key<'_>) -> bool,
     ) -> Result<usize> {
         let milestones = self.milestones.get_or_init(|| self.find_milestones());
-        let (mut low, mut high) = (
-            milestones.partition_point(|at| *at as usize <= start),
-            milestones.partition_point(|at| (*at as usize) < end),
-        );
-        let mut found = start;
+        let mut low = milestones.partition_point(|at| *at as usize <= start);
+        let mut high = milestones.partition_point(|at| (*at as usize) < end);
+        let mut milestone = start;
         while low < high {
             let middle = low.midpoint(high);
             let at = milestones[middle] as usize;
             if is_before(&self.parse_at(at)?.key(&self.cells)) {
-                (found, low) = (at, middle + 1);
+                (milestone, low) = (at, middle + 1);
             } else {
                 high = middle;
             }
         }
-        Ok(found)
+        Ok(milestone)
     }
 
     /// Returns the offsets of cells at least [`MILESTONE_BYTES`] apart, up to the first malformed
     /// cell. The search that reaches the malformed cell reports it.
     fn find_milestones(&self) -> Box<[u32]> {
-        let (mut at, mut milestones) = (0, Vec::new());
+        let mut at = 0;
+        let mut milestones = Vec::new();
         let mut next = MILESTONE_BYTES;
         while let Some(place) = CellOffsets::parse(&self.cells, at, self.layout) {
             if at >= next {
@@ -381,7 +383,9 @@ fn unpack(payload: &[u8], layout: Layout, offset: u64) -> Result<(Bytes, Bytes)>
         check_id(payload, id, offset)?;
     }
     let unpacked = delta::unpack(&payload[ID_LEN..], layout).map_err(|at| {
-        let (name, at, len) = (layout.encoding.name(), ID_LEN + at, payload.len());
+        let name = layout.encoding.name();
+        let at = ID_LEN + at;
+        let len = payload.len();
         malformed(offset, &format!("not a {name} cell, at={at}, len={len}"))
     })?;
     Ok((unpacked.cells.into(), unpacked.rows.into()))
@@ -403,7 +407,8 @@ fn split_row_index(payload: Bytes, offset: u64) -> Result<(Bytes, Bytes)> {
     };
     let (cells, rows) =
         parts().ok_or_else(|| malformed(offset, &format!("row index, len={}", payload.len())))?;
-    let (cells, rows) = (payload.slice(cells), payload.slice(rows));
+    let cells = payload.slice(cells);
+    let rows = payload.slice(rows);
     let (offsets, _) = rows.as_chunks::<4>();
     let mut bound = None;
     for start in offsets.iter().map(|start| u32::from_be_bytes(*start)) {

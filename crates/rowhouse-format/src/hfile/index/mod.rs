@@ -53,7 +53,8 @@ impl Index {
         let mut input = Input::new("hfile root index", payload);
         let mut index = Self::with_capacity(payload, count, NODE_ENTRY_FIXED_LEN + 1, levels)?;
         for _ in 0..count {
-            let (offset, len) = (input.u64()?, input.u32()?);
+            let offset = input.u64()?;
+            let len = input.u32()?;
             let key = input.vint_bytes()?.len();
             let end = input.position();
             index.push(offset, len, end - key..end, limit)?;
@@ -97,7 +98,8 @@ impl Index {
                 "hfile index entry",
                 entry.ok_or_else(|| malformed(block.offset, "entries that run backwards"))?,
             );
-            let (offset, len) = (entry.u64()?, entry.u32()?);
+            let offset = entry.u64()?;
+            let len = entry.u32()?;
             let key_start = base + start + NODE_ENTRY_FIXED_LEN;
             index.push(offset, len, key_start..base + end, limit)?;
             start = end;
@@ -138,7 +140,8 @@ impl Index {
         {
             return Err(malformed(offset, "entries out of order"));
         }
-        let (key_start, key_end) = (at.start as u32, at.end as u32);
+        let key_start = at.start as u32;
+        let key_end = at.end as u32;
         self.entries.push(Entry { prefix: 0, offset, len, key_start, key_end });
         Ok(())
     }
@@ -203,7 +206,7 @@ impl Index {
     /// before `key`, the cell is the first in the next entry's block. Returns 0 for a key before
     /// the first.
     pub fn find(&self, key: &Key<'_>) -> usize {
-        let behind = match self.common_order(key.row) {
+        let after = match self.common_order(key.row) {
             Ordering::Less => self.entries.len(),
             Ordering::Greater => 0,
             Ordering::Equal => {
@@ -214,7 +217,7 @@ impl Index {
                 })
             }
         };
-        behind.saturating_sub(1)
+        after.saturating_sub(1)
     }
 
     /// Compares the prefix that all entries' rows share with as many bytes of `row`.

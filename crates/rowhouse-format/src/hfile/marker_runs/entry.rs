@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_is_told() {
+    fn malformed_entries_are_reported() {
         let put = key("a", "u", CellKind::Put);
         let other_row = key("b", "p", CellKind::DeleteColumn);
         let keys = [&two()[..], &[put, other_row]].concat();

@@ -36,7 +36,7 @@ impl MarkerRunFinder {
     /// Returns true if a cell of this kind affects the state. Most cells do not: they are puts
     /// after puts.
     #[inline]
-    pub(in crate::hfile) fn wants(&self, kind: u8) -> bool {
+    pub(in crate::hfile) fn accepts(&self, kind: u8) -> bool {
         self.open || is_column_marker(kind)
     }
 

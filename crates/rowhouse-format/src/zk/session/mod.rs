@@ -174,7 +174,8 @@ impl Session {
         nodes: &Znodes,
         output: &mut BytesMut,
     ) -> Result<SessionStatus> {
-        let (xid, op) = (record.i32()?, Op::from_code(record.i32()?));
+        let xid = record.i32()?;
+        let op = Op::from_code(record.i32()?);
         let mut body = BytesMut::new();
         let error = match self.operate(op, record, nodes, &mut body) {
             Ok(()) => 0,

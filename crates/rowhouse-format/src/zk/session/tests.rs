@@ -34,7 +34,7 @@ impl Client {
     }
 
     /// Sends an operation; returns the error code and the body.
-    fn ask(&mut self, op: i32, body: impl FnOnce(&mut BytesMut)) -> (i32, Bytes) {
+    fn request(&mut self, op: i32, body: impl FnOnce(&mut BytesMut)) -> (i32, Bytes) {
         let frame = self.send(|out| {
             put_frame(out, |out| {
                 out.put_i32(9);
@@ -49,8 +49,8 @@ impl Client {
         (record.i32().unwrap(), frame.slice(16..))
     }
 
-    fn ask_path(&mut self, op: i32, path: &str, watch: bool) -> (i32, Bytes) {
-        self.ask(op, |out| {
+    fn request_path(&mut self, op: i32, path: &str, watch: bool) -> (i32, Bytes) {
+        self.request(op, |out| {
             put_buffer(out, path.as_bytes());
             out.put_u8(watch.into());
         })
@@ -84,14 +84,14 @@ fn nodes_are_read() {
     assert_eq!(children, ["hbaseid", "master"]);
     let frame = client.send(|out| client::put_get_data(out, 5, "/hbase/root-region-server"));
     assert_eq!(Reply::decode(frame.unwrap()).unwrap().data().unwrap(), None);
-    assert_eq!(client.ask_path(3, "/hbase", false).1.len(), 68);
-    assert_eq!(client.ask_path(12, "/hbase", false).0, 0);
-    assert_eq!(client.ask_path(6, "/hbase", false).0, 0);
-    assert_eq!(client.ask_path(9, "/hbase", false).1, b"\0\0\0\x06/hbase"[..]);
+    assert_eq!(client.request_path(3, "/hbase", false).1.len(), 68);
+    assert_eq!(client.request_path(12, "/hbase", false).0, 0);
+    assert_eq!(client.request_path(6, "/hbase", false).0, 0);
+    assert_eq!(client.request_path(9, "/hbase", false).1, b"\0\0\0\x06/hbase"[..]);
 }
 
 #[test]
-fn what_cannot_be_done_has_its_own_error() {
+fn impossible_operations_have_their_own_errors() {
     let mut client = Client::connect();
     for (op, path, error) in [
         (4, "/nope", ZkError::NoNode),
@@ -107,15 +107,19 @@ fn what_cannot_be_done_has_its_own_error() {
         (106, "/hbase", ZkError::Unimplemented),
         (12345, "/hbase", ZkError::Unimplemented),
     ] {
-        assert_eq!(client.ask_path(op, path, false), (error.code(), Bytes::new()), "{op} {path}");
+        assert_eq!(
+            client.request_path(op, path, false),
+            (error.code(), Bytes::new()),
+            "{op} {path}"
+        );
     }
-    assert_eq!(client.ask(4, |_| {}).0, ZkError::Marshalling.code());
+    assert_eq!(client.request(4, |_| {}).0, ZkError::Marshalling.code());
 }
 
 #[test]
 fn a_watch_fires_once() {
     let mut client = Client::connect();
-    client.ask_path(4, "/hbase/master", true);
+    client.request_path(4, "/hbase/master", true);
     assert_eq!(client.event(), None);
     client.set("/hbase/master", "other");
     assert_eq!(client.event(), Some((3, "/hbase/master".into())));
@@ -126,22 +130,22 @@ fn a_watch_fires_once() {
 #[test]
 fn watches_see_nodes_come_and_go() {
     let mut client = Client::connect();
-    client.ask_path(3, "/hbase/rs", true);
-    client.ask_path(8, "/hbase", true);
+    client.request_path(3, "/hbase/rs", true);
+    client.request_path(8, "/hbase", true);
     client.set("/hbase/rs", "");
     assert_eq!(client.event(), Some((1, "/hbase/rs".into())));
     assert_eq!(client.event(), Some((4, "/hbase".into())));
-    client.ask_path(3, "/hbase/rs", true);
+    client.request_path(3, "/hbase/rs", true);
     client.nodes.remove("/hbase/rs").unwrap();
     assert_eq!(client.event(), Some((2, "/hbase/rs".into())));
     // A failed read sets no watch.
-    client.ask_path(4, "/hbase/rs", true);
+    client.request_path(4, "/hbase/rs", true);
     client.set("/hbase/rs", "");
     assert_eq!(client.event(), None);
 }
 
 #[test]
-fn watches_set_again_tell_what_was_missed() {
+fn watches_set_again_report_missed_changes() {
     let put_paths = |out: &mut BytesMut, paths: &[&str]| {
         out.put_i32(paths.len() as i32);
         paths.iter().for_each(|path| put_buffer(out, path.as_bytes()));
@@ -150,7 +154,7 @@ fn watches_set_again_tell_what_was_missed() {
         let mut client = Client::connect();
         let seen = client.nodes.zxid();
         client.set("/hbase/master", "missed");
-        client.ask(op, |out| {
+        client.request(op, |out| {
             out.put_i64(seen);
             put_paths(out, &["/hbase/master", "/hbase/hbaseid", "/gone"]);
             put_paths(out, &["/hbase/rs"]);
@@ -173,7 +177,8 @@ fn watches_set_again_tell_what_was_missed() {
 fn old_clients_get_no_read_only_byte() {
     for (tail, len) in [(&b"\0"[..], 37), (b"", 36)] {
         let mut session = Session::new(7, [1; 16]);
-        let (mut input, mut output) = (BytesMut::new(), BytesMut::new());
+        let mut input = BytesMut::new();
+        let mut output = BytesMut::new();
         put_frame(&mut input, |out| {
             out.put_slice(&[0; 12]);
             out.put_i32(1);
@@ -193,7 +198,7 @@ fn old_clients_get_no_read_only_byte() {
 }
 
 #[test]
-fn sessions_are_closed_when_asked_and_when_authentication_fails() {
+fn sessions_are_closed_on_request_and_when_authentication_fails() {
     let close = |write: fn(&mut BytesMut)| {
         let mut client = Client::connect();
         let mut input = BytesMut::new();
@@ -254,7 +259,7 @@ proptest! {
 }
 
 #[test]
-fn an_rpc_client_is_told_from_others() {
+fn an_rpc_client_is_recognized() {
     for preamble in [&b"HBas\0\x50"[..], b"Regist", b"Securi"] {
         let error = Session::new(7, [1; 16])
             .feed(&mut BytesMut::from(preamble), &Znodes::new(1), &mut BytesMut::new())

@@ -35,7 +35,7 @@ fn words_have_forms() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_place() {
+fn mistakes_are_reported_with_their_place() {
     check(
         "",
         expect!["a word is missing; an empty value is found by = '' without `matches`: offset=0"],
@@ -226,7 +226,7 @@ fn forms_of_lucene_that_are_missing_are_refused() {
 }
 
 #[test]
-fn limits_are_told() {
+fn limits_are_reported() {
     let message = |text: &str| Words::parse(text).unwrap_err().message().to_owned();
     let long = "a".repeat(TEXT_BYTES_MAX);
     assert!(Words::parse(&long).is_ok());
@@ -263,7 +263,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_printed_gives_the_same_words(
+    fn printed_words_parse_to_the_same_words(
         text in proptest::collection::vec(
             prop::sample::select(vec![
                 "a", "行键", "AND", "OR", "NOT", "\"", "\\", "(", ")", "*", "~1", "~2", "~", " ",

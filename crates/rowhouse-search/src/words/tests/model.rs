@@ -60,26 +60,26 @@ impl Texts {
         let query = words.query(&fields).map_err(|error| error.message().to_owned())?;
         // Each collector has tantivy run the query in another way.
         let best = TopDocs::with_limit(self.texts.len().max(1)).order_by_score();
-        let found = self.searcher.search(&query, &DocSetCollector).unwrap();
+        let hits = self.searcher.search(&query, &DocSetCollector).unwrap();
         let scored = self.searcher.search(&query, &best).unwrap();
         let scored = scored.into_iter().map(|(_, document)| document).collect();
-        assert_eq!(found, scored);
-        assert_eq!(query.count(&self.searcher).unwrap(), found.len());
-        Ok(found.into_iter().map(|document| document.doc_id as usize).collect())
+        assert_eq!(hits, scored);
+        assert_eq!(query.count(&self.searcher).unwrap(), hits.len());
+        Ok(hits.into_iter().map(|document| document.doc_id as usize).collect())
     }
 
     /// The same, by looking at each text.
     fn judge(&self, words: &str, analysers: &[Analyser]) -> Option<BTreeSet<usize>> {
         let words = Words::parse(words).unwrap();
-        let mut found = BTreeSet::new();
+        let mut hits = BTreeSet::new();
         for (number, text) in self.texts.iter().enumerate() {
             let terms: Vec<_> =
                 analysers.iter().map(|&analyser| (analyser, terms(analyser, text))).collect();
             if matches(&words.root, &terms)? {
-                found.insert(number);
+                hits.insert(number);
             }
         }
-        Some(found)
+        Some(hits)
     }
 }
 
@@ -129,11 +129,11 @@ fn has(form: &Form, analyser: Analyser, text: &Terms) -> Option<bool> {
         }
         // All terms that an indexed text has must be there, not only the terms that cover it.
         Form::Word(words) | Form::Phrase(words) | Form::Prefix(words) => {
-            let wanted = terms(analyser, words);
-            let (first, _) = wanted.first()?;
+            let expected = terms(analyser, words);
+            let (first, _) = expected.first()?;
             let last = text.last().map_or(0, |(position, _)| *position);
             Some((0..=last).any(|start| {
-                wanted.iter().all(|(at, term)| text.contains(&(start + at - first, term.clone())))
+                expected.iter().all(|(at, term)| text.contains(&(start + at - first, term.clone())))
             }))
         }
     }
@@ -220,7 +220,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_run_of_chinese_is_found_exactly_where_it_is(
+    fn a_run_of_chinese_matches_exactly_where_it_is(
         texts in prop::collection::vec(prop::collection::vec(piece(), 0..24), 1..8),
         others in prop::collection::vec(prop::collection::vec(piece(), 1..4), 4),
         cuts in any::<[u8; 16]>(),
@@ -243,8 +243,8 @@ proptest! {
                 .filter(|&text| runs[text].iter().any(|other| other.contains(&run)))
                 .collect();
             for words in [run.clone(), format!("\"{run}\""), format!("{run}*")] {
-                let found = index.search(&words, &[Analyser::Chinese]).unwrap();
-                prop_assert_eq!(&found, &expected, "{} in {:?}", words, texts);
+                let hits = index.search(&words, &[Analyser::Chinese]).unwrap();
+                prop_assert_eq!(&hits, &expected, "{} in {:?}", words, texts);
             }
         }
     }
@@ -324,9 +324,9 @@ proptest! {
         let index = Texts::new(texts);
         for (words, analysers) in searches {
             match index.search(&words, &analysers) {
-                Ok(found) => {
+                Ok(hits) => {
                     let expected = index.judge(&words, &analysers);
-                    prop_assert_eq!(Some(found), expected, "{} by {:?} in {:?}", words, analysers, index.texts);
+                    prop_assert_eq!(Some(hits), expected, "{} by {:?} in {:?}", words, analysers, index.texts);
                 }
                 // Stop words left nothing to search for.
                 Err(message) => prop_assert!(
@@ -346,13 +346,13 @@ proptest! {
         let index = Texts::new(texts);
         let is_one = |words: &str| matches!(Words::parse(words).unwrap().root, Node::Leaf(_));
         for (words, analysers) in searches.into_iter().filter(|(words, _)| is_one(words)) {
-            let Ok(found) = index.search(&words, &analysers) else { continue };
+            let Ok(hits) = index.search(&words, &analysers) else { continue };
             let highlighter = Highlighter::new(&Words::parse(&words).unwrap(), &analysers).unwrap();
             for (number, text) in index.texts.iter().enumerate() {
                 let matches = highlighter.matches(text);
                 prop_assert!(matches.len() <= MATCHES_MAX);
                 prop_assert_eq!(
-                    !matches.is_empty(), found.contains(&number), "{} in {}", words, text
+                    !matches.is_empty(), hits.contains(&number), "{} in {}", words, text
                 );
             }
         }
@@ -444,11 +444,11 @@ fn texts_that_cannot_be_looked_for_are_refused() {
 fn prefixes_end_at_the_last_character_of_unicode() {
     let texts = ["a\u{e000}", "a\u{d7ff}x", "a\u{10ffff}", "a\u{10ffff}\u{10ffff}", "b"];
     let index = Texts::new(texts.map(str::to_owned).to_vec());
-    let found = |words: &str| {
+    let hits_of = |words: &str| {
         index.search(words, &[Analyser::Keyword]).unwrap().into_iter().collect::<Vec<_>>()
     };
-    assert_eq!(found("a\u{d7ff}*"), [1]);
-    assert_eq!(found("a\u{10ffff}*"), [2, 3]);
-    assert_eq!(found("a*"), [0, 1, 2, 3]);
-    assert_eq!(found("\u{10ffff}*"), [0usize; 0]);
+    assert_eq!(hits_of("a\u{d7ff}*"), [1]);
+    assert_eq!(hits_of("a\u{10ffff}*"), [2, 3]);
+    assert_eq!(hits_of("a*"), [0, 1, 2, 3]);
+    assert_eq!(hits_of("\u{10ffff}*"), [0usize; 0]);
 }

@@ -69,8 +69,10 @@ fn time(unpacker: &mut DeltaDecoder<'_>, flags: u8) -> Option<i64> {
 /// Encodes a cell's lengths, key and value.
 pub(super) fn pack(out: &mut Vec<u8>, cell: &EncoderCell<'_>, last: Option<&EncoderCell<'_>>) {
     let view = cell.view();
-    let (mut flags, mut common) = (0, 0);
-    let (mut number, mut len) = (view.timestamp, len_of(view.timestamp));
+    let mut flags = 0;
+    let mut common = 0;
+    let mut number = view.timestamp;
+    let mut len = len_of(view.timestamp);
     match last {
         None => {
             out.push(view.family.len() as u8);
@@ -78,7 +80,8 @@ pub(super) fn pack(out: &mut Vec<u8>, cell: &EncoderCell<'_>, last: Option<&Enco
         }
         Some(last) => {
             common = cell.common_front(last);
-            let (kind, last_kind) = (cell.time_and_kind().1, last.time_and_kind().1);
+            let kind = cell.time_and_kind().1;
+            let last_kind = last.time_and_kind().1;
             flags |= if cell.key.len() == last.key.len() { SAME_KEY_LEN } else { 0 };
             flags |= if cell.value.len() == last.value.len() { SAME_VALUE_LEN } else { 0 };
             flags |= if kind == last_kind { SAME_KIND } else { 0 };

@@ -63,7 +63,9 @@ pub(super) fn unpack(unpacker: &mut DeltaDecoder<'_>) -> Option<()> {
 
 /// Encodes a cell's lengths, key and value.
 pub(super) fn pack(out: &mut Vec<u8>, cell: &EncoderCell<'_>, last: Option<&EncoderCell<'_>>) {
-    let (mut flags, mut common, mut time_common) = (0, 0, 0);
+    let mut flags = 0;
+    let mut common = 0;
+    let mut time_common = 0;
     let (time, kind) = cell.time_and_kind();
     if let Some(last) = last {
         let (last_time, last_kind) = last.time_and_kind();

@@ -142,7 +142,8 @@ impl DeltaDecoder<'_> {
             return None;
         }
         let key = place.key(&self.cells);
-        let (row_len, family_len) = (key.row.len(), 1 + key.family.len());
+        let row_len = key.row.len();
+        let family_len = 1 + key.family.len();
         let key_len = KEY_FIXED_LEN + row_len + key.family.len() + key.qualifier.len();
         let last_row = self.last.map(|last| {
             let row = last.key + ROW_LEN_LEN;
@@ -291,7 +292,8 @@ impl EncoderCell<'_> {
     /// equal row implies an equal family, because a file has one family; if the row lengths differ,
     /// nothing after them counts.
     fn common_front(&self, last: &EncoderCell<'_>) -> usize {
-        let (key, last_key) = (self.view(), last.view());
+        let key = self.view();
+        let last_key = last.view();
         if key.row.len() != last_key.row.len() {
             return common_len(&self.key[..ROW_LEN_LEN], &last.key[..ROW_LEN_LEN]);
         }

@@ -7,7 +7,9 @@ use super::{DeltaDecoder, EncoderCell, common_len};
 /// Decodes a cell's lengths, key and value.
 pub(super) fn unpack(unpacker: &mut DeltaDecoder<'_>) -> Option<()> {
     let source = &mut unpacker.source;
-    let (rest_len, value_len, common) = (source.number()?, source.number()?, source.number()?);
+    let rest_len = source.number()?;
+    let value_len = source.number()?;
+    let common = source.number()?;
     unpacker.begin(rest_len.checked_add(common)?, value_len)?;
     match unpacker.last {
         Some(last) if common <= last.key_len => {

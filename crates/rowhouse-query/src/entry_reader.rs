@@ -32,7 +32,7 @@ pub(crate) struct EntryQuery {
 }
 
 /// Entries in the order in which their rows are read.
-pub(crate) struct FoundEntries<S: Source> {
+pub(crate) struct EntryReader<S: Source> {
     query: EntryQuery,
     entries: Entries<S>,
 }
@@ -44,7 +44,7 @@ enum Entries<S: Source> {
     Sorted(std::vec::IntoIter<Found>),
 }
 
-impl<S: Source> FoundEntries<S> {
+impl<S: Source> EntryReader<S> {
     /// Opens an index's entries. Returns `None` if there are more than are to be sorted.
     pub(crate) async fn open(
         source: S,
@@ -75,28 +75,28 @@ impl<S: Source> FoundEntries<S> {
         Ok(Some(Self { query, entries }))
     }
 
-    /// As [`FoundEntries::poll_found`].
+    /// As [`EntryReader::poll_hit`].
     pub(crate) async fn next(&mut self) -> Result<Option<Found>> {
-        poll_fn(|context| match self.poll_found(context) {
-            Ok(found) => found.map(Ok),
+        poll_fn(|context| match self.poll_hit(context) {
+            Ok(hit) => hit.map(Ok),
             Err(error) => Poll::Ready(Err(error)),
         })
         .await
     }
 
     /// Returns the next entry that may lead to a row in the answer.
-    pub(crate) fn poll_found(&mut self, context: &mut Context<'_>) -> Result<Poll<Option<Found>>> {
+    pub(crate) fn poll_hit(&mut self, context: &mut Context<'_>) -> Result<Poll<Option<Found>>> {
         let entries = match &mut self.entries {
             Entries::Sorted(sorted) => return Ok(Poll::Ready(sorted.next())),
             Entries::Read(entries) => entries,
         };
         loop {
-            let Poll::Ready(found) = entries.poll_found(context)? else { return Ok(Poll::Pending) };
-            let Some(found) = found else { return Ok(Poll::Ready(None)) };
-            if self.query.may_match(&found.row) {
-                return Ok(Poll::Ready(Some(found)));
+            let Poll::Ready(hit) = entries.poll_hit(context)? else { return Ok(Poll::Pending) };
+            let Some(hit) = hit else { return Ok(Poll::Ready(None)) };
+            if self.query.may_match(&hit.row) {
+                return Ok(Poll::Ready(Some(hit)));
             }
-            if self.query.is_behind(&found.row) {
+            if self.query.is_past(&hit.row) {
                 return Ok(Poll::Ready(None));
             }
         }
@@ -109,29 +109,31 @@ async fn sorted(
     query: &EntryQuery,
     bytes_max: usize,
 ) -> Result<Option<Vec<Found>>> {
-    let (mut sorted, mut bytes) = (Vec::new(), 0);
-    while let Some(mut found) = poll_fn(|context| entries.poll_found(context)).await? {
-        if !query.may_match(&found.row) {
+    let mut sorted = Vec::new();
+    let mut bytes = 0;
+    while let Some(mut hit) = poll_fn(|context| entries.poll_hit(context)).await? {
+        if !query.may_match(&hit.row) {
             continue;
         }
         if !query.retains_entries {
-            found.entry = Row::default();
+            hit.entry = Row::default();
         }
-        bytes += size_of::<Found>() + found.row.len() + found.entry.byte_len() as usize;
+        bytes += size_of::<Found>() + hit.row.len() + hit.entry.byte_len() as usize;
         if sorted.len() == COLLECTED_ENTRIES_MAX || bytes > bytes_max {
             return Ok(None);
         }
-        let logical = match query.sorts_logically {
-            true => Some(query.key.logical_key(&found.row)?.into_owned()),
-            false => None,
+        let logical = if query.sorts_logically {
+            Some(query.key.logical_key(&hit.row)?.into_owned())
+        } else {
+            None
         };
-        sorted.push((logical, found));
+        sorted.push((logical, hit));
     }
-    sorted.sort_by(|(logical, found), (others, other)| {
-        logical.cmp(others).then_with(|| found.row.cmp(&other.row))
+    sorted.sort_by(|(logical, hit), (others, other)| {
+        logical.cmp(others).then_with(|| hit.row.cmp(&other.row))
     });
-    sorted.dedup_by(|(_, found), (_, other)| found.row == other.row);
-    let sorted = sorted.into_iter().map(|(_, found)| found);
+    sorted.dedup_by(|(_, hit), (_, other)| hit.row == other.row);
+    let sorted = sorted.into_iter().map(|(_, hit)| hit);
     Ok(Some(match query.direction {
         Direction::Forward => sorted.collect(),
         Direction::Reverse => sorted.rev().collect(),
@@ -140,8 +142,9 @@ async fn sorted(
 
 impl EntryQuery {
     /// Returns true if the rows of all further entries are after the ranges.
-    fn is_behind(&self, row: &Bytes) -> bool {
-        let (first, last) = (self.ranges.first(), self.ranges.last());
+    fn is_past(&self, row: &Bytes) -> bool {
+        let first = self.ranges.first();
+        let last = self.ranges.last();
         self.order == EntryOrder::Key
             && match self.direction {
                 Direction::Forward => {
@@ -153,7 +156,7 @@ impl EntryQuery {
 
     /// Returns true if an entry's row is in the ranges.
     fn may_match(&self, row: &Bytes) -> bool {
-        let behind = self.ranges.partition_point(|range| range.start[..] <= row[..]);
-        behind.checked_sub(1).is_some_and(|at| self.ranges[at].contains(row))
+        let after = self.ranges.partition_point(|range| range.start[..] <= row[..]);
+        after.checked_sub(1).is_some_and(|at| self.ranges[at].contains(row))
     }
 }

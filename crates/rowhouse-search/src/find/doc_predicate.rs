@@ -57,7 +57,8 @@ impl Weight for DocWeight {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         let (ranges, is_among) = self.0.in_segment(reader)?;
         let docs = ranges.iter().map(|it| it.end - it.start).sum();
-        let (score, watch) = (boost * self.0.score, Arc::clone(&self.0.watch));
+        let score = boost * self.0.score;
+        let watch = Arc::clone(&self.0.watch);
         let mut scorer = DocScorer { ranges, range: 0, is_among, doc: 0, docs, score, watch };
         scorer.doc = scorer.first_from(0);
         Ok(Box::new(scorer))
@@ -72,7 +73,8 @@ type IsAmong = Box<dyn Fn(DocId) -> bool + Send>;
 
 impl Docs {
     pub(super) fn new(test: DocTest, layout: &Layout, score: Score, watch: &Arc<Watch>) -> Self {
-        let (gone, row) = (layout.gone_column(), layout.row_column());
+        let gone = layout.gone_column();
+        let row = layout.row_column();
         Self { test, gone, row, score, watch: Arc::clone(watch) }
     }
 
@@ -112,16 +114,16 @@ impl Docs {
             }
             DocTest::Values { column, ranges } => {
                 let Some(column) = columns.bytes(column)? else { return Ok(nothing()) };
-                let mut wanted = Vec::new();
+                let mut ord_ranges = Vec::new();
                 for range in ranges {
                     let (start, stop) = stored_range(range);
-                    wanted.extend(term_ords(&column, start, stop)?);
+                    ord_ranges.extend(term_ords(&column, start, stop)?);
                 }
-                if wanted.is_empty() {
+                if ord_ranges.is_empty() {
                     return Ok(nothing());
                 }
                 let is_among = move |doc| {
-                    column.term_ords(doc).any(|ord| wanted.iter().any(|it| it.contains(&ord)))
+                    column.term_ords(doc).any(|ord| ord_ranges.iter().any(|it| it.contains(&ord)))
                 };
                 (whole(), Box::new(is_among))
             }
@@ -234,7 +236,8 @@ impl fmt::Debug for Checked {
 
 impl Query for Checked {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        let (weight, checks) = (self.query.weight(scoring)?, self.checks.clone());
+        let weight = self.query.weight(scoring)?;
+        let checks = self.checks.clone();
         Ok(Box::new(CheckedWeight { weight, checks }))
     }
 

@@ -41,7 +41,7 @@ const MERGED_BYTES_MAX: u64 = 256 << 20;
 const REMOVED_MAX: u64 = 2_000;
 
 /// An index that is in use.
-pub(crate) struct Kept {
+pub(crate) struct LiveIndex {
     pub(crate) open: Mutex<OpenSegments>,
     /// Held by the segment writer.
     working: Mutex<Work>,
@@ -49,7 +49,7 @@ pub(crate) struct Kept {
     pub(crate) searcher: Searcher,
 }
 
-impl Kept {
+impl LiveIndex {
     pub(crate) fn new(layout: Layout, parts: Arc<PartCache>) -> Result<Self> {
         let empty = Index::create_in_ram(layout.schema.clone());
         let reader = empty.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
@@ -77,8 +77,13 @@ struct Work {
 ///
 /// # Errors
 /// As [`work`].
-pub(crate) fn work_all(store: &Store, table: &TableName, index: &str, kept: &Kept) -> Result<()> {
-    while !work(store, table, index, kept)? {}
+pub(crate) fn work_all(
+    store: &Store,
+    table: &TableName,
+    index: &str,
+    live: &LiveIndex,
+) -> Result<()> {
+    while !work(store, table, index, live)? {}
     Ok(())
 }
 
@@ -86,8 +91,13 @@ pub(crate) fn work_all(store: &Store, table: &TableName, index: &str, kept: &Kep
 ///
 /// # Errors
 /// `Corruption` for a segment; errors as for reads and writes.
-pub(crate) fn work(store: &Store, table: &TableName, index: &str, kept: &Kept) -> Result<bool> {
-    let mut work = kept.working.lock();
+pub(crate) fn work(
+    store: &Store,
+    table: &TableName,
+    index: &str,
+    live: &LiveIndex,
+) -> Result<bool> {
+    let mut work = live.working.lock();
     let read = store.search_read(table, index)?;
     match &read.state {
         IndexState::Off(_) => return Ok(true),
@@ -98,7 +108,7 @@ pub(crate) fn work(store: &Store, table: &TableName, index: &str, kept: &Kept) -
         }
         IndexState::Building { next_row } => {
             let next_row = next_row.clone();
-            let is_built = Keeper { store, kept, work: &mut work }.build(&read, next_row)?;
+            let is_built = Maintainer { store, live, work: &mut work }.build(&read, next_row)?;
             if !is_built {
                 return Ok(false);
             }
@@ -106,25 +116,25 @@ pub(crate) fn work(store: &Store, table: &TableName, index: &str, kept: &Kept) -
         IndexState::Ready => {}
         state => return Err(Error::unsupported(format!("an index of a newer version: {state}"))),
     }
-    let mut keeper = Keeper { store, kept, work: &mut work };
-    let is_done = keeper.write_queued(table, index)?;
-    keeper.merge_due(table, index)?;
-    keeper.tidy(table, index)?;
+    let mut maintainer = Maintainer { store, live, work: &mut work };
+    let is_done = maintainer.write_queued(table, index)?;
+    maintainer.merge_due(table, index)?;
+    maintainer.tidy(table, index)?;
     Ok(is_done)
 }
 
-struct Keeper<'k> {
+struct Maintainer<'k> {
     store: &'k Store,
-    kept: &'k Kept,
+    live: &'k LiveIndex,
     work: &'k mut Work,
 }
 
-impl Keeper<'_> {
+impl Maintainer<'_> {
     /// Builds a part of an index, from a row on. Returns true if the whole index is built.
     fn build(&mut self, read: &SearchRead, mut next_row: Bytes) -> Result<bool> {
         let mut list = SegmentList::read(read)?;
         if next_row.is_empty() {
-            let mut open = self.kept.open.lock();
+            let mut open = self.live.open.lock();
             // Answers that were returned before still read them.
             let closed = open.in_table().map(|(segment, _)| segment);
             let closed = closed.map(|segment| (segment.number, Arc::downgrade(segment)));
@@ -142,7 +152,7 @@ impl Keeper<'_> {
         if !matches!(before, IndexState::Building { .. }) {
             return Ok(false);
         }
-        let layout = self.kept.open.lock().layout().clone();
+        let layout = self.live.open.lock().layout().clone();
         let is_last = match build_segment(&read, &layout, &mut next_row, self.store.now_millis())? {
             (Some(files), is_last) => {
                 self.add_segment(&read, &mut list, files, Vec::new())?;
@@ -150,10 +160,7 @@ impl Keeper<'_> {
             }
             (None, is_last) => is_last,
         };
-        let state = match is_last {
-            true => IndexState::Ready,
-            false => IndexState::Building { next_row },
-        };
+        let state = if is_last { IndexState::Ready } else { IndexState::Building { next_row } };
         let is_noted = self.store.set_search_state(&read.entries, &before, &state)?;
         Ok(is_last && is_noted)
     }
@@ -163,7 +170,7 @@ impl Keeper<'_> {
     fn write_queued(&mut self, table: &TableName, index: &str) -> Result<bool> {
         let now = self.store.now_millis();
         let (read, mut pending, mut list, layout, analysed) = {
-            let mut open = self.kept.open.lock();
+            let mut open = self.live.open.lock();
             let read = self.store.search_read(table, index)?;
             open.follow(&read)?;
             let mut pending = open.pending(&read, now, ROWS_AT_ONCE)?;
@@ -172,9 +179,10 @@ impl Keeper<'_> {
             if pending.is_empty() {
                 return Ok(true);
             }
-            let analysed = match open.memory().missing(&pending, now) <= SMALL_DOCS {
-                true => Some(open.merged(&read, &pending, now)?),
-                false => None,
+            let analysed = if open.memory().missing(&pending, now) <= SMALL_DOCS {
+                Some(open.merged(&read, &pending, now)?)
+            } else {
+                None
             };
             (read, pending, open.list().clone(), open.layout().clone(), analysed)
         };
@@ -241,7 +249,7 @@ impl Keeper<'_> {
     fn merge_due(&mut self, table: &TableName, index: &str) -> Result<()> {
         loop {
             let (read, mut list, inputs, from) = {
-                let mut open = self.kept.open.lock();
+                let mut open = self.live.open.lock();
                 let read = self.store.search_read(table, index)?;
                 open.follow(&read)?;
                 let list = open.list().clone();
@@ -286,7 +294,7 @@ impl Keeper<'_> {
             return Ok(());
         }
         // Segments that are no longer listed are closed before they are looked for.
-        self.kept.open.lock().follow(&read)?;
+        self.live.open.lock().follow(&read)?;
         let mut list = SegmentList::read(&read)?;
         let mut used: BTreeSet<u64> = list.segments.iter().map(|it| it.id.number).collect();
         let in_use = self.work.retired.iter().filter(|it| !is_unused(it));
@@ -422,7 +430,8 @@ fn merged(
 /// the removed segments' numbers: the removals would hide the parts of another segment with the
 /// same number.
 fn removals(read: &SearchRead, used: &BTreeSet<u64>) -> Result<(Vec<Cell>, u64)> {
-    let (mut removals, mut next_number) = (Vec::new(), 0);
+    let mut removals = Vec::new();
+    let mut next_number = 0;
     for row in segment_rows(read)? {
         let number = row.get(..8).and_then(|number| number.try_into().ok());
         let number = number.map(u64::from_be_bytes);

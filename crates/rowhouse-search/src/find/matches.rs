@@ -55,7 +55,7 @@ pub struct Found {
 
 /// What is requested, where the plan does not define it.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct SearchOptions<'a> {
     /// In place of the plan's search texts.
     pub(crate) documents: Option<&'a DocumentQuery>,
     /// When the search ends with an error. It holds for `documents` only.
@@ -82,11 +82,11 @@ impl Found {
         layout: Layout,
         view: Arc<View>,
         searcher: Searcher,
-        asked: Asked<'_>,
+        options: SearchOptions<'_>,
         note_error: NoteError,
     ) -> Result<Self> {
-        let watch = Arc::new(Watch::new(asked.deadline));
-        if let Some(documents) = asked.documents {
+        let watch = Arc::new(Watch::new(options.deadline));
+        if let Some(documents) = options.documents {
             check_values(documents, &read, &layout, &view)?;
             let query = query_of(documents, &layout, &watch);
             let query = Box::new(Watched { query, watch: Arc::clone(&watch) });
@@ -196,26 +196,26 @@ impl Found {
     }
 
     fn try_by_score(&self, skip: usize, limit: usize) -> Result<Vec<ScoredRow>> {
-        let wanted = skip.saturating_add(limit);
+        let needed = skip.saturating_add(limit);
         // Conditions that only rows decide leave fewer.
-        let mut asked = wanted;
+        let mut requested = needed;
         loop {
-            let best = self.best(asked)?;
-            let is_all = best.len() < asked;
+            let best = self.best(requested)?;
+            let is_all = best.len() < requested;
             let mut rows = Vec::new();
             for hit in best {
                 let row = self.view.segments[hit.segment].segment.row(hit.doc)?;
                 if self.meets(&row, hit.verdict)? {
                     rows.push(ScoredRow { row: row.into(), score: hit.score });
                 }
-                if rows.len() == wanted {
+                if rows.len() == needed {
                     break;
                 }
             }
-            if rows.len() == wanted || is_all {
+            if rows.len() == needed || is_all {
                 return Ok(rows.split_off(skip.min(rows.len())));
             }
-            asked = asked.saturating_mul(4).max(100);
+            requested = requested.saturating_mul(4).max(100);
         }
     }
 
@@ -325,7 +325,7 @@ impl Found {
     /// Checks that the search was not ended early, and has a damaged index built anew.
     pub(super) fn noted<T>(&self, result: Result<T>) -> Result<T> {
         let result = self.unless_over(result);
-        let result = result.and_then(|found| self.watch.outcome().map(|()| found));
+        let result = result.and_then(|value| self.watch.outcome().map(|()| value));
         result.map_err(|error| (self.note_error)(error))
     }
 
@@ -362,9 +362,10 @@ impl Found {
 
     pub(super) fn weight(&self, scores: bool) -> Result<Box<dyn Weight>> {
         let view: &View = &self.view;
-        let scoring = match scores {
-            true => EnableScoring::enabled_from_statistics_provider(view, &self.searcher),
-            false => EnableScoring::disabled_from_schema(&self.layout.schema),
+        let scoring = if scores {
+            EnableScoring::enabled_from_statistics_provider(view, &self.searcher)
+        } else {
+            EnableScoring::disabled_from_schema(&self.layout.schema)
         };
         self.query.weight(scoring).map_err(|error| damaged(0, &error))
     }

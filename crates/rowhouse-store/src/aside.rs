@@ -74,7 +74,8 @@ fn try_trim(disk: &dyn Disk, settings: &Settings, now_millis: i64) -> io::Result
         file.name = path.rsplit('/').next().unwrap_or_default().to_owned();
         file.since_millis = Some(now_millis);
     }
-    let (age_max, bytes_max) = (settings.aside_age_max, settings.aside_bytes_max);
+    let age_max = settings.aside_age_max;
+    let bytes_max = settings.aside_bytes_max;
     for AsideFile { name, len, .. } in surplus(files, now_millis, age_max, bytes_max) {
         let path = format!("{DIR}/{name}");
         disk.remove(&path)?;

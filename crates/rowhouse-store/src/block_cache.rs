@@ -134,7 +134,8 @@ impl BlockCache {
 
     /// Evicts all blocks from these files.
     pub(crate) fn evict(&self, files: &BTreeSet<u64>) -> Evicted {
-        let (blocks, bytes) = (Cell::new(0), Cell::new(0));
+        let blocks = Cell::new(0);
+        let bytes = Cell::new(0);
         for cache in self.caches() {
             cache.retain(|key, block| {
                 let keeps = !files.contains(&key.0);

@@ -380,7 +380,8 @@ fn thirty_thousand_files_of_ten_thousand_regions_are_there_after_opening() {
     if !takes_its_time() {
         return;
     }
-    let (dir, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let hfiles = tempfile::tempdir().unwrap();
     let begun = Instant::now();
     let first = unmerged(dir.path());
     let source = create(&first, "source", &["f"], &[]);
@@ -398,7 +399,8 @@ fn thirty_thousand_files_of_ten_thousand_regions_are_there_after_opening() {
     }
     let created = begun.elapsed();
     drop((source, table, first));
-    let (begun, before) = (Instant::now(), IN_USE.load(Ordering::Relaxed));
+    let begun = Instant::now();
+    let before = IN_USE.load(Ordering::Relaxed);
     let resident_before = resident_bytes();
     let store = unmerged(dir.path());
     let opened = begun.elapsed();
@@ -442,7 +444,8 @@ fn resident_bytes() -> u64 {
 
 /// Opens a store. Returns how much time and memory that took.
 fn reopen(dir: &Path) -> (Store, String) {
-    let (begun, before) = (Instant::now(), IN_USE.load(Ordering::Relaxed));
+    let begun = Instant::now();
+    let before = IN_USE.load(Ordering::Relaxed);
     let store = store(dir);
     let bytes = IN_USE.load(Ordering::Relaxed).saturating_sub(before);
     (store, format!("opened in {:?} with {bytes} bytes in use", begun.elapsed()))

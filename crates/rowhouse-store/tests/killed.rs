@@ -141,7 +141,8 @@ fn row(writer: usize, number: u64) -> String {
 }
 
 fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation)> {
-    let (a, b) = (table(store, "a"), table(store, "b"));
+    let a = table(store, "a");
+    let b = table(store, "b");
     let row = row(writer, number);
     // At a separate timestamp: a delete covers puts in the same millisecond, including later ones.
     let at = Timestamp::from_millis(i64::try_from(number).unwrap()).unwrap();
@@ -176,9 +177,10 @@ fn check(store: &Store, acknowledged: [u64; WRITERS]) -> [u64; WRITERS] {
         );
         let mut expected = BTreeMap::new();
         for number in 1..=counted {
-            match is_delete(number) {
-                true => drop(expected.remove(&row(writer, number))),
-                false => drop(expected.insert(row(writer, number), number)),
+            if is_delete(number) {
+                drop(expected.remove(&row(writer, number)));
+            } else {
+                drop(expected.insert(row(writer, number), number));
             }
         }
         for (name, family) in [("a", "f"), ("a", "g"), ("b", "f")] {

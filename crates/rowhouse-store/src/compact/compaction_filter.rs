@@ -276,10 +276,13 @@ impl CompactionFilter {
         self.row.extend_from_slice(row);
         self.kind = match &mut self.kinds {
             RowKinds::All(kind) => *kind,
-            RowKinds::MajorExcept(other_files) => match other_files.may_hold(row) {
-                true => CompactionKind::Minor,
-                false => CompactionKind::Major,
-            },
+            RowKinds::MajorExcept(other_files) => {
+                if other_files.may_hold(row) {
+                    CompactionKind::Minor
+                } else {
+                    CompactionKind::Major
+                }
+            }
         };
         self.all_major &= self.kind == CompactionKind::Major;
         self.visible[self.judged_as() as usize].begin_row();

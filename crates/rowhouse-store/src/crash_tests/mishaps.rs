@@ -227,7 +227,8 @@ fn a_salvage_reads_a_manifest_without_its_header() {
 
 #[test]
 fn a_manifest_of_another_store_is_refused() {
-    let (one, other) = (disk(End::Closed), disk(End::Closed));
+    let one = disk(End::Closed);
+    let other = disk(End::Closed);
     write(&one, "MANIFEST", &bytes(&other, "MANIFEST"));
     let [problem] = &check(&one).problems[..] else { panic!("one problem") };
     assert!(problem.message().contains("of different stores"), "{problem}");

@@ -53,7 +53,8 @@ fn values(store: &Store) -> Vec<Option<u8>> {
     let table = store.table(&name()).unwrap();
     let values = (0..16u8).map(|row| {
         let row = table.get(&Get::new(row.to_string()).unwrap()).unwrap();
-        let (f, g) = (row.value("f", "q"), row.value("g", "q"));
+        let f = row.value("f", "q");
+        let g = row.value("g", "q");
         assert_eq!(f, g, "half a mutation is visible");
         f.map(|value| value[0])
     });
@@ -97,7 +98,8 @@ fn source(dir: &tempfile::TempDir) -> Store {
 
 #[test]
 fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
-    let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = tempfile::tempdir().unwrap();
+    let files = tempfile::tempdir().unwrap();
     let kept = crate::ExportedCells::Kept;
     source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
@@ -106,7 +108,8 @@ fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
 
 #[test]
 fn a_store_opens_after_a_power_cut_behind_a_load() {
-    let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = tempfile::tempdir().unwrap();
+    let files = tempfile::tempdir().unwrap();
     let kept = crate::ExportedCells::Kept;
     source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
@@ -135,7 +138,8 @@ fn a_store_opens_after_a_power_cut_behind_a_load() {
 
 #[test]
 fn a_load_does_not_take_the_reserve() {
-    let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = tempfile::tempdir().unwrap();
+    let files = tempfile::tempdir().unwrap();
     let kept = crate::ExportedCells::Kept;
     source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();

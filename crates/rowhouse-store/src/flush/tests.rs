@@ -151,7 +151,8 @@ fn scans_over_flushes(reversed: bool, go_on: impl Fn(&mut RegionScanner)) -> usi
     let store = open(&SimulatedDisk::default());
     let table = table(&store, family());
     let region = Arc::clone(&table.regions()[0]);
-    let (mut memstores, mut scanners) = (Vec::new(), Vec::new());
+    let mut memstores = Vec::new();
+    let mut scanners = Vec::new();
     let put_all = |millis| {
         for row in 0..200 {
             let put = Put::new(format!("{row:03}")).unwrap();

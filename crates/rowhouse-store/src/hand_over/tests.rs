@@ -44,7 +44,8 @@ fn value(table: &Table, row: &str, family: &str) -> Option<String> {
 }
 
 fn text(cell: &Cell) -> String {
-    let (key, value) = (cell.key(), escape(cell.value()));
+    let key = cell.key();
+    let value = escape(cell.value());
     let [row, family, qualifier] = [key.row, key.family, key.qualifier].map(escape);
     format!("{row} {family}:{qualifier} {} {value}", key.timestamp)
 }
@@ -91,7 +92,8 @@ fn fill(table: &Table) {
 
 #[test]
 fn what_is_exported_can_be_loaded_into_a_table_of_other_regions() {
-    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = tempfile::tempdir().unwrap();
+    let to = tempfile::tempdir().unwrap();
     let from = Store::open(from.path()).unwrap();
     let source = make(&from, &["row20"]);
     fill(&source);
@@ -192,7 +194,8 @@ fn loaded_cells_are_newer_than_what_was_there_and_older_than_what_comes() {
 
 #[test]
 fn of_a_cell_in_several_files_of_a_load_that_of_the_newest_file_counts() {
-    let (from, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let from = Store::open(from.path()).unwrap();
     let source = make(&from, &[]);
     let file = |value: &str, to: &str| {
@@ -202,10 +205,12 @@ fn of_a_cell_in_several_files_of_a_load_that_of_the_newest_file_counts() {
         std::fs::copy(&files_of(out.path())[0], &to).unwrap();
         (Bytes::from_static(b"a"), to)
     };
-    let (old, new) = (file("old", "old"), file("new", "new"));
+    let old = file("old", "old");
+    let new = file("new", "new");
     // HBase puts the load's sequence number into the names that loaded files get.
     let named = |number: u64| file("loaded", &format!("0123_SeqId_{number}_"));
-    let (early, late) = (named(0), named(1 << 40));
+    let early = named(0);
+    let late = named(1 << 40);
     for (files, want) in [
         (vec![&old, &new], "new"),
         (vec![&new, &old], "new"),
@@ -265,7 +270,8 @@ fn a_load_that_is_refused_leaves_nothing() {
     put(&table, "1", "b", 5, "b");
     let files = export(&store, ExportedCells::Kept);
     let count = || std::fs::read_dir(dir.path().join("files")).unwrap().count();
-    let (before, want) = (count(), all(&table));
+    let before = count();
+    let want = all(&table);
     let refused = |files: &[(Bytes, PathBuf)]| {
         let error = store.bulk_load(&name(), files, |_| {}).unwrap_err();
         assert_eq!((count(), all(&table)), (before, want.clone()), "{error}");
@@ -372,7 +378,8 @@ fn a_load_of_rows_that_is_refused_leaves_nothing() {
 
 #[test]
 fn a_region_takes_files_of_its_rows_alone() {
-    let (from, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let from = Store::open(from.path()).unwrap();
     let source = make(&from, &["row20"]);
     fill(&source);
@@ -380,7 +387,8 @@ fn a_region_takes_files_of_its_rows_alone() {
     let files = files_to_load(out.path()).unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &["row20"]);
-    let (first, second) = (&table.regions()[0], &table.regions()[1]);
+    let first = &table.regions()[0];
+    let second = &table.regions()[1];
     // A file belongs to another region: none is loaded.
     assert!(store.bulk_load_region(first, &files).unwrap().is_none());
     assert_eq!(all(&table), Vec::<String>::new());
@@ -409,7 +417,8 @@ fn load_while(happens: fn(&Store, &crate::Region)) {
     fill(&table);
     let out = export(&store, ExportedCells::Kept);
     let files = files_to_load(out.path()).unwrap();
-    let (region, before) = (&table.regions()[0], all(&table));
+    let region = &table.regions()[0];
+    let before = all(&table);
     let stored = || -> BTreeSet<_> {
         let entries = std::fs::read_dir(dir.path().join("files")).unwrap();
         entries.map(|entry| entry.unwrap().file_name()).collect()
@@ -525,7 +534,8 @@ fn rows_that_are_loaded_go_to_the_regions_that_came_meanwhile() {
                 replace(&store);
             }
             let at = rowhouse_model::Timestamp::from_millis(number).unwrap();
-            let (row, kind) = (format!("row{number:02}"), rowhouse_model::CellKind::Put);
+            let row = format!("row{number:02}");
+            let kind = rowhouse_model::CellKind::Put;
             Ok(Some(vec![Cell::new(row, "a", "q", at, kind, "v").unwrap()]))
         };
         store.load_rows(&name(), next).unwrap();

@@ -49,7 +49,8 @@ struct State {
 
 impl TableHeat {
     pub(super) fn new(budget: &Arc<Budget>) -> Self {
-        let (sampling, state) = (AtomicU32::new(0), Mutex::new(None));
+        let sampling = AtomicU32::new(0);
+        let state = Mutex::new(None);
         Self { budget: Arc::clone(budget), sampling, state }
     }
 
@@ -146,7 +147,8 @@ impl TableHeat {
         let columns = columns.into_iter();
         let wanted =
             columns.filter(|it| it.begun_millis < to_millis && from_millis < it.end_millis());
-        let (mut sampled, mut found) = (false, Vec::new());
+        let mut sampled = false;
+        let mut found = Vec::new();
         for column in wanted {
             sampled |= column.sampled;
             found.push(shown(&column));

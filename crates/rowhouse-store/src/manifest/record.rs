@@ -146,7 +146,8 @@ impl FileHeader {
     /// Returns the length and checksum in the record header at `at`; `None` when it is invalid.
     pub(super) fn record_at(&self, whole: &[u8], at: usize) -> Option<(u32, u32)> {
         let mut header: &[u8] = whole.get(at..at + RECORD_HEADER_LEN)?;
-        let (len, crc) = (header.get_u32_le(), header.get_u32_le());
+        let len = header.get_u32_le();
+        let crc = header.get_u32_le();
         let header_crc = header.get_u32_le();
         let is_right = match self.epoch {
             Some(_) => header_crc == self.record_crc(at as u64, len, crc),

@@ -221,7 +221,8 @@ mod tests {
     use crate::manifest::{Edit, FilesChanged, StoreCreated, TableDropped, TableStateChanged};
 
     fn region(region_id: u64, start: &'static str, stop: &'static str) -> RegionMeta {
-        let (start, stop) = (start.into(), stop.into());
+        let start = start.into();
+        let stop = stop.into();
         RegionMeta { region_id, start, stop, created_millis: region_id, server: 0 }
     }
 

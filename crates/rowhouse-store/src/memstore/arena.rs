@@ -191,7 +191,8 @@ impl Drop for Arena {
             // SAFETY: the list contains each chunk once, and no piece is borrowed any more.
             // `allocate` wrote the header with the allocation's length.
             unsafe {
-                let (len, before) = ((*chunk).len, (*chunk).before);
+                let len = (*chunk).len;
+                let before = (*chunk).before;
                 dealloc(chunk.cast(), Chunk::layout(len));
                 chunk = before;
             }

@@ -147,7 +147,8 @@ fn what_was_published_is_found_from_everywhere() {
             thread::spawn(move || insert(&list, "b", "", 2))
         };
         let writer = {
-            let (list, published) = (Arc::clone(&list), Arc::clone(&published));
+            let list = Arc::clone(&list);
+            let published = Arc::clone(&published);
             thread::spawn(move || {
                 insert(&list, "c", "", 2);
                 published.store(true, Release);
@@ -197,7 +198,8 @@ fn of_the_same_cell_the_last_is_seen_once_it_is_published() {
     model(|list| {
         let published = Arc::new(AtomicBool::new(false));
         let writer = {
-            let (list, published) = (Arc::clone(&list), Arc::clone(&published));
+            let list = Arc::clone(&list);
+            let published = Arc::clone(&published);
             thread::spawn(move || {
                 insert(&list, "b", "1", 1);
                 insert(&list, "b", "2", 2);
@@ -227,7 +229,8 @@ fn chunks_added_side_by_side_are_counted_once() {
         let value = "v".repeat(250);
         let mut added = insert(&list, "a", &value, 1);
         let writers = ["b", "c"].map(|row| {
-            let (list, value) = (Arc::clone(&list), value.clone());
+            let list = Arc::clone(&list);
+            let value = value.clone();
             thread::spawn(move || insert(&list, row, &value, 1))
         });
         for writer in writers {
@@ -263,7 +266,8 @@ fn model_writers(
         let published = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
         for (at, columns) in writers.iter().enumerate() {
-            let (list, published) = (Arc::clone(&list), Arc::clone(&published));
+            let list = Arc::clone(&list);
+            let published = Arc::clone(&published);
             threads.push(thread::spawn(move || {
                 columns.iter().for_each(|(column, height)| insert_column(&list, column, *height));
                 if at == 0 {

@@ -242,7 +242,9 @@ fn cell_of(sequence: u64) -> Cell {
 fn readers_see_everything_published_while_writers_write() {
     let (writers, total) = if cfg!(miri) { (2, 60) } else { (3, 30_000) };
     let memstore = Arc::new(Memstore::default());
-    let (reserved, published, added) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let reserved = AtomicU64::new(0);
+    let published = AtomicU64::new(0);
+    let added = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..writers {
             scope.spawn(|| {
@@ -263,7 +265,8 @@ fn readers_see_everything_published_while_writers_write() {
             });
         }
         for seeking in [false, true] {
-            let (memstore, published) = (&memstore, &published);
+            let memstore = &memstore;
+            let published = &published;
             scope.spawn(move || {
                 while published.load(Acquire) < total {
                     check_view(memstore, published.load(Acquire), seeking);

@@ -42,7 +42,8 @@ impl Store {
             Policy::of(settings, &descriptor, family)?;
         }
         let indexes = declared_indexes(&descriptor)?;
-        let (ready, enabled) = (IndexState::Ready, TableState::Enabled);
+        let ready = IndexState::Ready;
+        let enabled = TableState::Enabled;
         let tables = self.new_index_tables(&descriptor, &indexes, &[], &ready, enabled)?;
         let table = self.inner.tables.new_table(descriptor, &ranges(splits)?, enabled)?;
         let tables: Vec<_> = std::iter::once(table).chain(tables).collect();

@@ -247,7 +247,8 @@ mod tests {
         let use_one = || {
             let NewSegment { number, epoch, file, .. } = segments.make().unwrap();
             file.write_all_at(&[7; 4 << 10], 0).unwrap();
-            let (first_sequence, last_sequence) = (1, 2);
+            let first_sequence = 1;
+            let last_sequence = 2;
             let closed = ClosedSegment { number, epoch, first_sequence, last_sequence, bytes };
             segments.retire(&closed).unwrap();
             number

@@ -165,7 +165,8 @@ pub(super) fn level(
             let Some(key) = kept.index.copy_key(&row)? else { continue };
             let copy = kept.table.region_of(&key);
             if !copy.is_serving() || !held.iter().any(|held| Arc::ptr_eq(held, copy)) {
-                let (region, lock) = (Arc::clone(copy), LockId::Region(copy.id()));
+                let region = Arc::clone(copy);
+                let lock = LockId::Region(copy.id());
                 return Ok(vec![RowToLock { region, lock, row: key }]);
             }
             places.push((copy, key));

@@ -155,7 +155,8 @@ mod tests {
             .read_modify_write(&Row::new(current), at(100), CELL_BYTES_MAX)
             .unwrap();
         let print = |cell: &Cell| {
-            let (qualifier, value) = (cell.qualifier(), cell.value());
+            let qualifier = cell.qualifier();
+            let value = cell.value();
             let text = [qualifier, value].map(String::from_utf8_lossy);
             format!("{}@{}={}", text[0], cell.timestamp(), text[1])
         };
@@ -198,7 +199,8 @@ mod tests {
 
     #[test]
     fn tags_are_carried_on_and_a_time_to_live_is_replaced() {
-        let (note, old) = (b"\0\x02\x40n", tags_with_ttl(b"", 5));
+        let note = b"\0\x02\x40n";
+        let old = tags_with_ttl(b"", 5);
         let mut asked = append().add_cell(cell("a", i64::MAX, b"1", note)).unwrap();
         let current = Row::new(vec![cell("a", 5, b"x", &old)]);
         let grown =

@@ -182,7 +182,8 @@ fn what_is_written_while_a_table_is_altered_is_flushed_or_comes_after() {
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writers = ["a", "z"].map(|row| {
-            let (held, ended) = (&held, &ended);
+            let held = &held;
+            let ended = &ended;
             scope.spawn(move || {
                 let mut millis = 1;
                 while !ended.load(Ordering::Relaxed) {
@@ -436,9 +437,11 @@ fn writers_and_readers_go_on_while_families_come_and_go() {
     let (_dir, store) = store();
     let over = AtomicBool::new(false);
     let written = std::thread::scope(|scope| {
-        let (over, store) = (&over, &store);
+        let over = &over;
+        let store = &store;
         let writer = scope.spawn(move || {
-            let (held, mut written) = (table(store), 0i64);
+            let held = table(store);
+            let mut written = 0i64;
             while !over.load(Ordering::Relaxed) {
                 written += 1;
                 let value = written.to_string();

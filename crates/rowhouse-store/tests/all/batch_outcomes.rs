@@ -45,9 +45,10 @@ fn derived() -> impl Strategy<Value = Derived> {
         if is_observed {
             tables.push("log");
         }
-        let closed = match tables.is_empty() {
-            true => Just(None).boxed(),
-            false => prop::option::weighted(0.3, prop::sample::select(tables)).boxed(),
+        let closed = if tables.is_empty() {
+            Just(None).boxed()
+        } else {
+            prop::option::weighted(0.3, prop::sample::select(tables)).boxed()
         };
         (Just(indexes), Just(is_observed), closed)
     });
@@ -285,7 +286,8 @@ proptest! {
         if derived.closed.is_none() {
             agree(&together, &alone, derived)?;
         }
-        let (together, alone) = (together.reopen(), alone.reopen());
+        let together = together.reopen();
+        let alone = alone.reopen();
         prop_assert_eq!(together.shown("t", 3), alone.shown("t", 3), "after a kill");
     }
 }

@@ -32,8 +32,9 @@ fn rows(table: &Arc<Table>) -> Vec<String> {
 
 #[test]
 fn an_export_after_a_split_keeps_to_the_rows_of_each_region() {
-    let (dir, out, to) =
-        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let out = tempfile::tempdir().unwrap();
+    let to = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, "f", &[("COMPACTION_ENABLED", "false")], &[]);
     let table = store.table(&name()).unwrap();
@@ -56,7 +57,8 @@ fn an_export_after_a_split_keeps_to_the_rows_of_each_region() {
 
 #[test]
 fn a_table_that_was_disabled_meanwhile_takes_no_load() {
-    let (dir, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let out = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, "f", &[], &[]);
     let table = store.table(&name()).unwrap();
@@ -83,7 +85,8 @@ fn a_transaction_begins_again_where_what_it_read_was_truncated() {
     let other = TableName::parse("u").unwrap();
     let family = FamilyDescriptor::new("f").unwrap();
     store.create_table(TableDescriptor::new(other.clone()).family(family), &[]).unwrap();
-    let (t, u) = (store.table(&name()).unwrap(), store.table(&other).unwrap());
+    let t = store.table(&name()).unwrap();
+    let u = store.table(&other).unwrap();
     put(&t, "a", "f", "a");
     let mut times = 0;
     store
@@ -201,7 +204,8 @@ fn files_of_snapshots_splits_and_merges_stay_as_long_as_somebody_names_them() {
 
 #[test]
 fn a_family_whose_name_begins_with_an_underscore_is_loaded() {
-    let (dir, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let out = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, "_f", &[], &[]);
     put(&store.table(&name()).unwrap(), "a", "_f", "a");

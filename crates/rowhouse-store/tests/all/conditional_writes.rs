@@ -138,7 +138,9 @@ fn of_many_threads_that_insert_one_row_exactly_one_does() {
         let start = std::sync::Barrier::new(THREADS);
         std::thread::scope(|scope| {
             for thread in 0..THREADS {
-                let (table, won, start) = (&table, &won, &start);
+                let table = &table;
+                let won = &won;
+                let start = &start;
                 scope.spawn(move || {
                     start.wait();
                     for row in 0..ROWS {

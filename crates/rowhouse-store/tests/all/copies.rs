@@ -299,12 +299,15 @@ impl Drop for Stop<'_> {
 #[test]
 fn writers_lose_nothing_that_was_acknowledged_while_layouts_are_swapped() {
     let (dir, store) = store(COPY);
-    let (stop, changes) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let stop = AtomicBool::new(false);
+    let changes = AtomicUsize::new(0);
     let users = ["ann", "bob", "eve"];
     let mut written = BTreeSet::new();
     std::thread::scope(|scope| {
         let writers = users.map(|user| {
-            let (store, stop, changes) = (&store, &stop, &changes);
+            let store = &store;
+            let stop = &stop;
+            let changes = &changes;
             scope.spawn(move || (user, write(store, user, stop, changes)))
         });
         let stop = Stop(&stop);
@@ -348,7 +351,8 @@ fn a_copy_that_is_declared_later_is_built_while_writers_go_on() {
         put(&mail, at, "old", "v").unwrap();
     }
     mail.flush().unwrap();
-    let (stop, changes) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let stop = AtomicBool::new(false);
+    let changes = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| write(&store, "new", &stop, &changes));
         let stop = Stop(&stop);

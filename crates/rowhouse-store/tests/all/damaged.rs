@@ -269,7 +269,8 @@ fn neither_looks_at_what_is_no_store_nor_writes_over_what_is_there() {
 
 #[test]
 fn a_salvage_tells_of_families_that_are_read_by_the_order_of_writes() {
-    let (dir, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let into = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let by_order = family("f").attribute("NEW_VERSION_BEHAVIOR", "TRUE");
     store.create_table(TableDescriptor::new(name("a")).family(by_order), &[]).unwrap();
@@ -359,7 +360,8 @@ fn a_salvage_does_not_bring_back_a_family_that_was_dropped() {
 
 /// Returns HFiles with one row in table `a`, as another store exports it.
 fn exported(row: &str, value: &str) -> tempfile::TempDir {
-    let (dir, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let hfiles = tempfile::tempdir().unwrap();
     let store = make_logged(dir.path());
     put_at(&store, "a", row, "f", value);
     store.export_hfiles(&name("a"), hfiles.path(), ExportedCells::Kept, quiet).unwrap();

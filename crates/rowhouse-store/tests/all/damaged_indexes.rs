@@ -113,7 +113,8 @@ fn writers_go_on_while_indexes_are_found_damaged_and_built_anew() {
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for writer in 0..3u32 {
-            let (store, is_done) = (&store, &is_done);
+            let store = &store;
+            let is_done = &is_done;
             scope.spawn(move || {
                 let mail = table(store, "mail");
                 for n in 0.. {

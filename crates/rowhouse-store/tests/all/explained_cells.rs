@@ -27,7 +27,8 @@ fn open(family: FamilyDescriptor) -> (tempfile::TempDir, Store, Arc<Table>) {
 }
 
 fn mutation(kind: CellKind, qualifier: &'static str, millis: i64) -> Mutation {
-    let (at, delete) = (at(millis), Delete::new("r").unwrap());
+    let at = at(millis);
+    let delete = Delete::new("r").unwrap();
     match kind {
         CellKind::Put => Put::new("r").unwrap().add_at("f", qualifier, at, "").unwrap().into(),
         CellKind::DeleteVersion => delete.version("f", qualifier, at).unwrap().into(),
@@ -76,10 +77,7 @@ fn family() -> impl Strategy<Value = FamilyDescriptor> {
             .versions(versions)
             .attribute("KEEP_DELETED_CELLS", keep)
             .attribute("NEW_VERSION_BEHAVIOR", newer.to_string());
-        match expires {
-            true => family.attribute("TTL", "60").attribute("MIN_VERSIONS", "1"),
-            false => family,
-        }
+        if expires { family.attribute("TTL", "60").attribute("MIN_VERSIONS", "1") } else { family }
     })
 }
 
@@ -125,7 +123,8 @@ fn told(table: &Table, get: &Get) -> Vec<String> {
             CellLocation::File(path) if path.starts_with("files/") => "file",
             other => panic!("{other:?}"),
         };
-        let (cell, fate) = (&entry.cell, &entry.fate);
+        let cell = &entry.cell;
+        let fate = &entry.fate;
         format!("{:?}@{}#{} in {place}: {fate}", cell.kind(), cell.timestamp(), cell.sequence())
     });
     told.collect()

@@ -228,7 +228,8 @@ fn of_writers_that_race_for_a_unique_value_one_gets_it() {
         let won = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for writer in 0..4 {
-                let (table, won) = (&table, &won);
+                let table = &table;
+                let won = &won;
                 scope.spawn(move || {
                     let row = format!("{round}-{writer}");
                     let done = table.mutate(&put(&row, "e", &format!("{round}@x")));
@@ -265,7 +266,8 @@ fn an_index_is_right_after_concurrent_writers_splits_flushes_compactions_builds_
     std::thread::scope(|scope| {
         let writers: Vec<_> = (0..3)
             .map(|writer| {
-                let (store, table) = (&store, &table);
+                let store = &store;
+                let table = &table;
                 scope.spawn(move || {
                     for step in 0..600 {
                         let row = format!("{:02}", (step * 7 + writer * 13) % 50);
@@ -289,7 +291,8 @@ fn an_index_is_right_after_concurrent_writers_splits_flushes_compactions_builds_
                 })
             })
             .collect();
-        let (is_over, store) = (&is_over, &store);
+        let is_over = &is_over;
+        let store = &store;
         scope.spawn(move || {
             let mut step = 0;
             while !is_over.load(Ordering::Relaxed) {
@@ -342,7 +345,8 @@ fn an_index_that_is_compared_beside_writers_shows_no_difference() {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for writer in 0..3 {
-            let (table, is_over) = (&table, &is_over);
+            let table = &table;
+            let is_over = &is_over;
             scope.spawn(move || {
                 for step in (0u32..).take_while(|_| !is_over.load(Ordering::Relaxed)) {
                     let row = format!("{}{writer}-{}", ["a", "z"][step as usize % 2], step % 40);
@@ -414,7 +418,8 @@ fn a_table_with_a_unique_index_is_disabled_and_altered_beside_writers() {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for writer in 0..3 {
-            let (table, is_over) = (&table, &is_over);
+            let table = &table;
+            let is_over = &is_over;
             scope.spawn(move || {
                 let mut step = 0;
                 while !is_over.load(Ordering::Relaxed) {

@@ -153,9 +153,8 @@ fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
     };
     for in_memory in [false, true] {
         let mut steps = vec![put.clone(), versions.clone()];
-        let kept = |steps: &[Step]| match in_memory {
-            true => seen_of(steps),
-            false => seen_of(&[steps, &[Step::Flush]].concat()),
+        let kept = |steps: &[Step]| {
+            if in_memory { seen_of(steps) } else { seen_of(&[steps, &[Step::Flush]].concat()) }
         };
         assert_eq!(kept(&steps), [1, 1]);
         steps.push(column.clone());

@@ -201,7 +201,9 @@ fn change(table: &Table, step: &Step, kinds: [usize; 3]) {
         }
         Step::Delete { row, family, column, at, kind } => {
             let delete = Delete::new(vec![*row]).unwrap();
-            let (name, column, at) = (FAMILIES[*family], columns_of(kinds)[*column], millis(*at));
+            let name = FAMILIES[*family];
+            let column = columns_of(kinds)[*column];
+            let at = millis(*at);
             let versions = !drops(kinds[*family]);
             let delete = match kind {
                 0 | 1 if versions => delete.version(name, column, at),
@@ -451,10 +453,11 @@ proptest! {
                 open.read(usize::MAX);
             }
             let sort = open.ask.contains("on_demand: true");
-            let expected = match open.was_ended {
+            let expected = if open.was_ended {
                 // What it gave before is what was there.
-                true => &open.expected[..open.found.len().min(open.expected.len())],
-                false => &open.expected[..],
+                &open.expected[..open.found.len().min(open.expected.len())]
+            } else {
+                &open.expected[..]
             };
             if !open.was_ended || !sort {
                 prop_assert_eq!(show(&open.found, sort), show(expected, sort), "{}", open.ask);

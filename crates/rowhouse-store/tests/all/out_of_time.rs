@@ -52,7 +52,8 @@ fn filter(text: &str) -> Filter {
 fn read_out_of_time(table: &Table, scan: &Scan, bytes: u64) -> (Vec<Vec<Cell>>, usize) {
     let until = Some(Instant::now() - Duration::from_secs(1));
     let mut scanner = table.regions()[0].scan(scan).unwrap();
-    let (mut rows, mut pauses) = (Vec::<Vec<Cell>>::new(), 0);
+    let mut rows = Vec::<Vec<Cell>>::new();
+    let mut pauses = 0;
     loop {
         match scanner.next_part(&ScanLimits { bytes, until }).unwrap() {
             Scanned::Row { row, .. } => match rows.last_mut() {

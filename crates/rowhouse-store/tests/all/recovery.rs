@@ -51,7 +51,8 @@ const END_MARK_LEN: u64 = 32;
 pub(crate) fn killed_copy(dir: &Path) -> tempfile::TempDir {
     let manifest = || fs::read(dir.join("MANIFEST")).unwrap();
     loop {
-        let (copy, before) = (tempfile::tempdir().unwrap(), manifest());
+        let copy = tempfile::tempdir().unwrap();
+        let before = manifest();
         match copy_files(dir, copy.path()) {
             // A store thread renamed a file, such as a segment that it makes ahead.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -39,7 +39,8 @@ fn split(store: &Store, at: &'static str) {
 
 /// Merges the regions that hold two rows.
 fn merge(store: &Store, one: &str, other: &str) {
-    let (one, other) = (region(store, one), region(store, other));
+    let one = region(store, one);
+    let other = region(store, other);
     store.merge_regions(&[&one.name().full, &other.name().full]).unwrap();
 }
 
@@ -359,7 +360,8 @@ fn rows_that_are_no_place_to_split_and_regions_that_are_no_neighbours_are_refuse
         let said = refused(&middle, at);
         assert!(at.is_empty() || said.contains(at), "{said}");
     }
-    let (first, last) = (region(&store, ""), region(&store, "r0070"));
+    let first = region(&store, "");
+    let last = region(&store, "r0070");
     let names = [&first.name().full[..], &last.name().full[..]];
     assert_eq!(store.merge_regions(&names).unwrap_err().kind(), ErrorKind::InvalidRequest);
     assert_eq!(store.merge_regions(&names[..1]).unwrap_err().kind(), ErrorKind::InvalidRequest);
@@ -373,13 +375,16 @@ fn writers_readers_counters_and_transactions_go_on_while_regions_are_split_and_m
     const ROWS: u32 = 60;
     let (dir, store) = store();
     fill(&table(&store), ROWS);
-    let (ended, counted) = (AtomicBool::new(false), AtomicU64::new(0));
+    let ended = AtomicBool::new(false);
+    let counted = AtomicU64::new(0);
     let go_on = || !ended.load(Ordering::Relaxed);
     let old = table(&store);
     std::thread::scope(|scope| {
         // Increments one of two rows, in turn, and both together in a transaction.
         for place in ["r0010", "r0045"] {
-            let (store, old, counted) = (&store, &old, &counted);
+            let store = &store;
+            let old = &old;
+            let counted = &counted;
             scope.spawn(move || {
                 for turn in 0.. {
                     if !go_on() {
@@ -415,7 +420,8 @@ fn writers_readers_counters_and_transactions_go_on_while_regions_are_split_and_m
             });
         }
         for reversed in [false, true] {
-            let (store, old) = (&store, &old);
+            let store = &store;
+            let old = &old;
             scope.spawn(move || {
                 while go_on() {
                     for at in [old, &table(store)] {
@@ -510,7 +516,8 @@ fn what_is_no_two_neighbours_is_not_merged_and_told() {
     let held = store.table(&name).unwrap();
     let names: Vec<_> = held.regions().iter().map(|region| region.name()).collect();
     let refused = |merged: &[&[u8]]| store.merge_regions(merged).unwrap_err().message().to_owned();
-    let (first, last) = (&names[0].full, &names[2].full);
+    let first = &names[0].full;
+    let last = &names[2].full;
     assert_eq!(refused(&[first]), "a merge needs two regions or more");
     let twice = refused(&[first, first]);
     assert!(twice.starts_with("a region cannot be merged with itself: region=t,,"), "{twice}");

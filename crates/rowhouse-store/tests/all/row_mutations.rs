@@ -188,7 +188,8 @@ fn nobody_sees_half_of_them() {
     with_table(|table| {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let (table, stop) = (&table, &stop);
+            let table = &table;
+            let stop = &stop;
             let readers = (0..2).map(|_| {
                 scope.spawn(move || {
                     while !stop.load(Ordering::Relaxed) {

@@ -36,7 +36,8 @@ fn make(dir: &Path) -> Store {
 /// Returns a store in which `new` was written to some rows during a load, with lower sequence
 /// numbers than the load's, and those rows.
 fn loaded_while_written(dir: &Path) -> (Store, Vec<String>) {
-    let (other, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let other = tempfile::tempdir().unwrap();
+    let hfiles = tempfile::tempdir().unwrap();
     {
         let store = make(other.path());
         let table = store.table(&name("a")).unwrap();
@@ -54,9 +55,12 @@ fn loaded_while_written(dir: &Path) -> (Store, Vec<String>) {
     for row in 0..100 {
         put(&table, &format!("row{row:04}"), "g", vec![b'g'; 200_000]);
     }
-    let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let begun = AtomicBool::new(false);
+    let over = AtomicBool::new(false);
     let written = std::thread::scope(|scope| {
-        let (table, begun, over) = (&table, &begun, &over);
+        let table = &table;
+        let begun = &begun;
+        let over = &over;
         let writer = scope.spawn(move || {
             while !begun.load(Ordering::Acquire) {
                 std::thread::yield_now();
@@ -94,7 +98,8 @@ fn check_salvaged(dir: &Path, written: &[String]) {
     };
     assert_eq!(value("loaded").unwrap(), b"loaded");
     let old: Vec<_> = written.iter().filter(|row| value(row).as_deref() != Some(b"new")).collect();
-    let (count, first) = (old.len(), old.first());
+    let count = old.len();
+    let first = old.first();
     assert_eq!(count, 0, "{count} of {} are old again, the first is {first:?}", written.len());
 }
 

@@ -219,7 +219,8 @@ fn a_snapshot_taken_beside_writers_has_whole_mutations_over_all_regions() {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for writer in 0..2 {
-            let (store, stop) = (&store, &stop);
+            let store = &store;
+            let stop = &stop;
             scope.spawn(move || {
                 let table = store.table(&name()).unwrap();
                 for number in 0u64.. {

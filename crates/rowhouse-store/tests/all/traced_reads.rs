@@ -106,7 +106,8 @@ fn a_get_of_one_column_leaves_out_files_older_than_the_put_it_finds() {
         let of_file = |file: &&FileReads| (file.reads, file.left_out_by_newer);
         (row, files(&report).iter().map(of_file).collect::<Vec<_>>())
     };
-    let (left_out, opened) = ((0, 1), (1, 0));
+    let left_out = (0, 1);
+    let opened = (1, 0);
     assert_eq!(read(&column), (vec![30], vec![left_out, left_out, opened]));
     let all = vec![opened; 3];
     assert_eq!(read(&column.clone().versions(2)), (vec![30, 20], all.clone()));
@@ -147,7 +148,8 @@ fn a_block_comes_from_the_disk_first_and_then_from_the_cache() {
     table.flush().unwrap();
     let get = Get::new("b001000").unwrap();
     let read = || traced(&store, |point| table.get_at(&get, point).unwrap()).1.total();
-    let (first, second) = (read(), read());
+    let first = read();
+    let second = read();
     assert_eq!((first.blocks_cached, first.blocks_from_disk), (0, 1));
     assert_eq!((second.blocks_cached, second.blocks_from_disk), (1, 0));
     assert!(first.bytes_from_disk > 30_000 && first.bytes_from_disk == second.bytes_cached);
@@ -210,8 +212,8 @@ fn apply(table: &Table, step: &Step) {
 fn scans() -> impl Strategy<Value = Scan> {
     let scan = (0u8..20, 0u8..20, 0usize..6, any::<bool>(), prop::option::of(1u64..6));
     scan.prop_map(|(from, to, kind, reversed, limit)| {
-        let (from, to) = (key(from.min(to)), key(from.max(to)));
-        let mut scan = Scan { limit, reversed, ..Scan::new(RowRange::new(from, to)) };
+        let range = RowRange::new(key(from.min(to)), key(from.max(to)));
+        let mut scan = Scan { limit, reversed, ..Scan::new(range) };
         match kind {
             0 => scan.columns.add_family("b"),
             1 => scan.columns.add_column("a", "q03"),

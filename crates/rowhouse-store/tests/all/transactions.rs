@@ -179,7 +179,8 @@ fn runs(
 fn a_transaction_begins_again_when_what_it_read_or_wrote_was_written() {
     let scene = Scene::new();
     scene.put("r", "1");
-    let (a, b) = (&scene.a, &scene.b);
+    let a = &scene.a;
+    let b = &scene.b;
     let read_r = |transaction: &mut Transaction| {
         transaction.get(a, &get("r"))?;
         transaction.mutate(b, put("out", "x")).map(|_| ())
@@ -280,7 +281,9 @@ fn of_two_that_each_look_at_the_other_one_stays() {
         let start = std::sync::Barrier::new(2);
         std::thread::scope(|scope| {
             for me in 0..2 {
-                let (scene, names, start) = (&scene, &names, &start);
+                let scene = &scene;
+                let names = &names;
+                let start = &start;
                 scope.spawn(move || {
                     start.wait();
                     let go_off = |transaction: &mut Transaction| {

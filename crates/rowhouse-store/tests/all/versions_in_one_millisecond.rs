@@ -180,7 +180,8 @@ fn writes_are_in_force_after_versions_ahead_of_the_clock_in_a_region_that_was_sp
 #[test]
 fn writes_are_in_force_after_versions_ahead_of_the_clock_in_a_clone() {
     in_force_after(|store, table, _| {
-        let (name, clone) = (table.name().clone(), TableName::parse(&format!("{}x", table.name())));
+        let name = table.name().clone();
+        let clone = TableName::parse(&format!("{}x", table.name()));
         let clone = clone.unwrap();
         store.take_snapshot(Snapshot::new("s", name).unwrap()).unwrap();
         store.clone_snapshot("s", &clone).unwrap();

@@ -127,7 +127,8 @@ impl Run {
         let mut put = Put::new(row.to_owned()).unwrap();
         let mut written: Vec<Cell> = Vec::new();
         for (place, value) in cells {
-            let (family, qualifier) = (FAMILIES[place.family], QUALIFIERS[place.qualifier]);
+            let family = FAMILIES[place.family];
+            let qualifier = QUALIFIERS[place.qualifier];
             let at = millis(place.at.map_or(self.now(), i64::from));
             // The same cell twice in one mutation is tested in same_cell_twice.rs. With deletes by
             // sequence number two versions of a column in one mutation count as one, in HBase too.
@@ -149,7 +150,8 @@ impl Run {
     }
 
     fn delete(&mut self, row: &str, place: &Place, kind: CellKind) {
-        let (family, mut qualifier) = (FAMILIES[place.family], QUALIFIERS[place.qualifier]);
+        let family = FAMILIES[place.family];
+        let mut qualifier = QUALIFIERS[place.qualifier];
         let asked = place.at.map_or(Timestamp::LATEST, |at| millis(at.into()));
         let mut at = millis(place.at.map_or(self.now(), i64::from));
         let delete = Delete::new(row.to_owned()).unwrap();
@@ -271,7 +273,8 @@ impl Run {
     /// cells.
     fn expected(&self, scan: &Scan) -> Option<Vec<Vec<Cell>>> {
         self.plain.jumped.set(false);
-        let (before, behind) = (RowRange::new("", SPLIT), RowRange::new(SPLIT, ""));
+        let before = RowRange::new("", SPLIT);
+        let behind = RowRange::new(SPLIT, "");
         let mut regions = [before, behind];
         let mut rows: Vec<Vec<u8>> = self.plain.rows().into_iter().collect();
         if scan.reversed {

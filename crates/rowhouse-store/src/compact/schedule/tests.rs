@@ -484,9 +484,10 @@ fn readers_beside_merges_see_whole_mutations_and_never_an_older_one_again() {
         let read = |scan: bool| {
             let mut last = 0;
             while !done.load(Ordering::Relaxed) {
-                let row = match scan {
-                    true => table.scan(Scan::all()).unwrap().next().unwrap().unwrap(),
-                    false => get(&table, "row").unwrap(),
+                let row = if scan {
+                    table.scan(Scan::all()).unwrap().next().unwrap().unwrap()
+                } else {
+                    get(&table, "row").unwrap()
                 };
                 let now = number(&row);
                 assert!(now >= last, "{now} after {last}");

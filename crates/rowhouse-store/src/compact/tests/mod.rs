@@ -256,7 +256,8 @@ proptest! {
             let rules = Rules::read(&family, None, TimeRange::ALL, 9, now_millis(expired));
             read(rules, cells, u64::MAX)
         };
-        let (seen, seen_before) = (all_of_it(&left), all_of_it(all));
+        let seen = all_of_it(&left);
+        let seen_before = all_of_it(all);
         if family.keep_deleted_cells() == KeepDeletedCells::False {
             prop_assert_eq!(&left, &seen_before);
             prop_assert_eq!(seen, seen_before);
@@ -371,9 +372,10 @@ impl Run {
                 let start = start.index(files.len());
                 let places = start..(start + len).min(files.len());
                 let run = &files[places.clone()];
-                let (kind, engine) = match run.len() == files.len() {
-                    true => (CompactionKind::Major, region.engine()),
-                    false => (CompactionKind::Minor, region.engine()),
+                let (kind, engine) = if run.len() == files.len() {
+                    (CompactionKind::Major, region.engine())
+                } else {
+                    (CompactionKind::Minor, region.engine())
                 };
                 let now = engine.timestamps.now_millis();
                 super::run::merge(engine, family, kind.into(), run, now, Pacing::Waited).unwrap();
@@ -425,7 +427,8 @@ fn read_scan((scanner, rows): &mut (TableScanner, VecDeque<Vec<Cell>>)) {
 }
 
 fn to_mutation(cell: &Cell) -> Mutation {
-    let (row, qualifier) = (cell.row_bytes(), cell.qualifier().to_vec());
+    let row = cell.row_bytes();
+    let qualifier = cell.qualifier().to_vec();
     let delete = |row| Delete::new(row).unwrap();
     let at = cell.timestamp();
     match cell.kind() {

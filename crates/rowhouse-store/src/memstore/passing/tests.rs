@@ -205,7 +205,8 @@ proptest! {
 /// Returns how many links a reader follows from the first marker in a run to the last.
 fn steps(list: &SkipList) -> usize {
     let count = Counter::new(0);
-    let (mut here, goes_on) = (list.first().unwrap(), |_: NodeRef<'_>| true);
+    let mut here = list.first().unwrap();
+    let goes_on = |_: NodeRef<'_>| true;
     while let Some((node, _)) = step(here, Between::Markers, goes_on) {
         count.set(count.get() + 1);
         here = node;
@@ -247,7 +248,8 @@ fn no_reader_passes_a_put_that_is_there_while_writers_write() {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let writers = [0, 1].map(|writer| {
-                let (memstore, there) = (&memstore, &there);
+                let memstore = &memstore;
+                let there = &there;
                 scope.spawn(move || {
                     for at in (0..total).filter(|at| at % 2 == writer) {
                         let number = shuffled(at, total);
@@ -256,7 +258,9 @@ fn no_reader_passes_a_put_that_is_there_while_writers_write() {
                     }
                 })
             });
-            let (memstore, there, done) = (&memstore, &there, &done);
+            let memstore = &memstore;
+            let there = &there;
+            let done = &done;
             scope.spawn(move || {
                 while !done.load(Acquire) {
                     meets_all_puts(memstore, there, is_put);

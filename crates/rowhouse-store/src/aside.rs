@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn two_files_of_one_name_are_both_kept() {
+    fn files_of_equal_names_are_both_moved_aside() {
         let disk = SimulatedDisk::default();
         for bytes in [b"1", b"2"] {
             disk.create("files/x").unwrap().write_all_at(bytes, 0).unwrap();

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_not_to_cache_adds_no_block() {
+    fn uncached_reads_add_no_blocks() {
         let uncached = family("b").attribute("BLOCKCACHE", "false");
         let (_store, table) = table([family("a"), uncached]);
         read(&table, Scan::all().family("b"));

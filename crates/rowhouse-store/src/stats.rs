@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn one_table_can_be_asked_for_and_a_store_in_use_is_refused() {
+    fn stats_cover_one_table_and_a_store_in_use_is_refused() {
         let dir = filled();
         assert_eq!(stats(dir.path(), Some(&name()), |_| {}).unwrap().tables.len(), 1);
         let other = TableName::parse("other").unwrap();

@@ -232,7 +232,7 @@ fn a_row_of_a_million_columns_is_read_in_parts_of_bounded_memory() {
 }
 
 #[test]
-fn a_value_of_100_megabytes_is_kept_as_it_is() {
+fn a_value_of_100_megabytes_is_read_back_unchanged() {
     if !takes_its_time() {
         return;
     }
@@ -254,7 +254,7 @@ fn a_value_of_100_megabytes_is_kept_as_it_is() {
 }
 
 #[test]
-fn values_of_half_a_gib_and_up_to_the_limit_are_kept_as_they_are() {
+fn values_of_half_a_gib_and_up_to_the_limit_are_read_back_unchanged() {
     if !takes_its_time() {
         return;
     }

@@ -26,7 +26,7 @@ const WRITERS: usize = 2;
 const ROWS: u64 = 40;
 
 #[test]
-fn what_was_acknowledged_survives_kill_9_whole() {
+fn acknowledged_writes_survive_kill_9_whole() {
     if let Some(dir) = std::env::var_os("ROWHOUSE_CHILD") {
         return write_until_killed(&PathBuf::from(dir));
     }
@@ -50,7 +50,7 @@ fn what_was_acknowledged_survives_kill_9_whole() {
 /// Runs a process that writes, and kills it. Notes the batches that it printed as written.
 fn live_and_die(dir: &Path, lives: Duration, acknowledged: &mut [u64; WRITERS]) {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "what_was_acknowledged_survives_kill_9_whole", "--nocapture"])
+        .args(["--exact", "acknowledged_writes_survive_kill_9_whole", "--nocapture"])
         .env("ROWHOUSE_CHILD", dir)
         .env("ROWHOUSE_ACKNOWLEDGED", acknowledged.map(|number| number.to_string()).join(" "))
         .stdout(Stdio::piped())

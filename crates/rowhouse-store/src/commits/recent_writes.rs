@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_ranges_changed_when_written_behind_a_sequence() {
+    fn rows_and_ranges_changed_when_written_after_a_sequence() {
         let mut rows = Rows::default();
         for (name, sequence) in [("b", 5), ("d", 7), ("b", 6)] {
             rows.note(1, name.as_bytes(), sequence, BYTES_MAX);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_to_remember_may_have_changed() {
+    fn forgotten_writes_may_have_changed_any_row() {
         let recent = RecentWrites::default();
         let may = |sequence| recent.may_have_changed([(1, &row("z"))], sequence);
         recent.rows.lock().note(1, b"a", 5, 100);

@@ -62,7 +62,7 @@ fn values(store: &Store) -> Vec<Option<u8>> {
 }
 
 #[test]
-fn a_synced_write_survives_behind_what_a_killed_process_left_unsynced() {
+fn a_synced_write_after_unsynced_writes_of_a_killed_process_survives() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();
     create(&store);
@@ -107,7 +107,7 @@ fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
 }
 
 #[test]
-fn a_store_opens_after_a_power_cut_behind_a_load() {
+fn a_store_opens_after_a_power_cut_that_follows_a_load() {
     let from = tempfile::tempdir().unwrap();
     let files = tempfile::tempdir().unwrap();
     let kept = crate::ExportedCells::Kept;
@@ -238,7 +238,7 @@ fn sequences_of_forgotten_segments_are_not_given_out_again() {
 }
 
 #[test]
-fn what_asked_for_no_log_survives_a_clean_close_and_no_kill() {
+fn unlogged_writes_survive_a_clean_close_but_no_kill() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();
     create(&store);
@@ -416,7 +416,7 @@ fn a_disk_that_is_elsewhere_ends_writing_until_the_store_is_opened_again() {
 }
 
 #[test]
-fn merged_files_that_a_killed_process_left_are_removed_and_strangers_kept() {
+fn merged_files_of_a_killed_process_are_removed_and_foreign_files_stay() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();
     create(&store);
@@ -454,7 +454,7 @@ fn data_without_a_manifest_is_refused() {
 }
 
 #[test]
-fn damage_below_what_was_synced_is_refused_even_after_a_restart() {
+fn damage_below_the_synced_offset_is_refused_even_after_a_restart() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();
     create(&store);
@@ -550,7 +550,7 @@ fn a_write_without_log_between_two_segments_leaves_no_gap_in_the_log() {
 }
 
 #[test]
-fn a_bloom_that_cannot_be_read_fails_no_read_and_is_told_by_a_check() {
+fn an_unreadable_bloom_fails_no_read_and_is_reported_by_a_check() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();
     create(&store);

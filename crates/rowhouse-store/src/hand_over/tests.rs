@@ -91,7 +91,7 @@ fn fill(table: &Table) {
 }
 
 #[test]
-fn what_is_exported_can_be_loaded_into_a_table_of_other_regions() {
+fn exported_files_load_into_a_table_of_other_regions() {
     let from = tempfile::tempdir().unwrap();
     let to = tempfile::tempdir().unwrap();
     let from = Store::open(from.path()).unwrap();
@@ -123,7 +123,7 @@ fn what_is_exported_can_be_loaded_into_a_table_of_other_regions() {
 }
 
 #[test]
-fn zstd_is_exported_in_the_form_that_is_asked_for_and_loaded_in_both() {
+fn zstd_is_exported_in_the_requested_form_and_loaded_in_both() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &[]);
@@ -144,7 +144,7 @@ fn zstd_is_exported_in_the_form_that_is_asked_for_and_loaded_in_both() {
 }
 
 #[test]
-fn a_raw_export_has_markers_and_what_they_cover() {
+fn a_raw_export_has_markers_and_the_cells_they_cover() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &[]);
@@ -162,7 +162,7 @@ fn a_raw_export_has_markers_and_what_they_cover() {
 }
 
 #[test]
-fn loaded_cells_are_newer_than_what_was_there_and_older_than_what_comes() {
+fn loaded_cells_are_newer_than_earlier_writes_and_older_than_later_ones() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &[]);
@@ -294,7 +294,7 @@ fn a_load_that_is_refused_leaves_nothing() {
 }
 
 #[test]
-fn an_export_wants_a_directory_of_its_own() {
+fn an_export_requires_an_empty_directory() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, &[]);
@@ -545,7 +545,7 @@ fn rows_that_are_loaded_go_to_the_regions_that_came_meanwhile() {
 }
 
 #[test]
-fn a_table_of_the_same_name_does_not_take_what_was_loaded_into_one_that_was_dropped() {
+fn a_recreated_table_does_not_take_a_load_of_the_dropped_one() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     fill(&make(&store, &[]));

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_back() {
+    fn a_header_and_an_edit_are_read_back() {
         let written = FileHeader::new([7; 16], 1);
         let mut bytes = written.encode();
         written.put_edit(&mut bytes, FILE_HEADER_LEN as u64, &edit());
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_of_another_version_is_told_from_one_that_is_damaged() {
+    fn an_edit_of_another_version_is_distinguished_from_a_damaged_one() {
         let error = |payload: &[u8]| {
             let (header, bytes) = file(payload);
             header.at(&bytes.into(), FILE_HEADER_LEN).err().expect("it is no edit")

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_grow_with_what_is_there() {
+    fn chunks_grow_with_the_arena() {
         let arena = Arena::default();
         let sizes = (0..2_000).map(|_| arena.take(4096 - 8).added).filter(|&added| added > 0);
         let sizes: Vec<_> = sizes.collect();

@@ -115,7 +115,7 @@ fn a_sorted_run_and_a_writer_among_it() {
 
 /// The gap on one level may be older than the gap on the level above.
 #[test]
-fn a_cell_of_a_sorted_run_goes_behind_what_came_between() {
+fn a_cell_of_a_sorted_run_goes_after_cells_inserted_meanwhile() {
     model(|list| {
         insert(&list, "z", "", 1);
         let run = {
@@ -138,7 +138,7 @@ fn a_cell_of_a_sorted_run_goes_behind_what_came_between() {
 }
 
 #[test]
-fn what_was_published_is_found_from_everywhere() {
+fn published_cells_are_reached_from_every_position() {
     model(|list| {
         insert(&list, "a", "", 2);
         let published = Arc::new(AtomicBool::new(false));
@@ -173,7 +173,7 @@ fn what_was_published_is_found_from_everywhere() {
 /// A cursor reaches a node on the lowest level and looks ahead over a higher link that the node's
 /// writer may still be setting.
 #[test]
-fn links_are_good_from_the_moment_a_node_is_found() {
+fn links_are_valid_as_soon_as_a_node_is_reachable() {
     model(|list| {
         insert(&list, "a", "", 1);
         let writers = ["b", "c"].map(|row| {

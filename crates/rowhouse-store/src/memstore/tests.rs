@@ -115,7 +115,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn holds_what_a_map_holds(
+    fn a_memstore_equals_a_map(
         runs in prop::collection::vec(any_run(), 0..if cfg!(miri) { 3 } else { 12 }),
         seeks in prop::collection::vec(any_cell(), 1..12),
     ) {
@@ -212,7 +212,7 @@ fn cells_of_any_size_lie_side_by_side() {
 }
 
 #[test]
-fn a_cursor_keeps_the_memstore_and_meets_what_comes_behind_it() {
+fn a_cursor_holds_the_memstore_and_reaches_later_inserts_ahead_of_it() {
     let memstore = Arc::new(Memstore::default());
     memstore.insert(cell(b"b", b"q", 1, b"").as_bytes(), 1);
     let mut cursor = MemstoreCursor::new(Arc::clone(&memstore), &Key::row_start(b""));

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_through_a_run_comes_to_what_the_file_tells() {
+    fn a_cursor_passing_a_run_arrives_at_the_target_in_the_file() {
         let (_store, file) = telling();
         let [run] = file.opened().unwrap().marker_runs() else { panic!("one run is told") };
         assert_eq!(run.first().view().qualifier, b"000");

@@ -236,7 +236,7 @@ mod tests {
     use crate::disk::simulated::SimulatedDisk;
 
     #[test]
-    fn files_kept_for_reuse_are_removed_when_told_and_kept_again_later() {
+    fn spare_files_are_removed_on_request_and_collected_again_later() {
         let disk = SimulatedDisk::seeded(1);
         disk.create_dir(WAL_DIR).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(disk);

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_does_not_grow_beyond_what_hbase_takes() {
+    fn a_value_does_not_grow_beyond_the_limit_of_hbase() {
         let asked = append().add("f", "a", "1").unwrap();
         let grow = |len: usize| {
             let current = Row::new(vec![cell("a", 5, &vec![b'x'; len], b"")]);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_wrap_and_what_is_no_number_is_refused() {
+    fn sums_wrap_and_values_that_are_no_numbers_are_refused() {
         let asked = Increment::new("r").unwrap().add("f", "n", 1).unwrap();
         let read_modify_write = |value: &[u8]| {
             let current = Row::new(vec![cell("n", 5, value, b"")]);

@@ -51,7 +51,7 @@ fn read(table: &Table, row: &'static str) -> Vec<String> {
 }
 
 #[test]
-fn an_altered_table_keeps_its_rows_and_what_it_was_altered_to() {
+fn an_altered_table_retains_its_rows_and_its_new_declaration() {
     let (dir, store) = store();
     let before = table(&store);
     put(&before, "z", "f", 1);
@@ -176,7 +176,7 @@ fn closed_regions_are_flushed_so_surplus_versions_do_not_come_back() {
 }
 
 #[test]
-fn what_is_written_while_a_table_is_altered_is_flushed_or_comes_after() {
+fn writes_during_an_alteration_are_flushed_or_come_after() {
     let (_dir, store) = store();
     let held = table(&store);
     let ended = AtomicBool::new(false);
@@ -412,7 +412,7 @@ fn a_truncated_table_is_empty_and_enabled_with_its_splits_or_without() {
 }
 
 #[test]
-fn alterations_side_by_side_are_all_kept() {
+fn concurrent_alterations_are_all_applied() {
     let (_dir, store) = store();
     std::thread::scope(|scope| {
         for worker in 0..4 {

@@ -114,7 +114,7 @@ fn a_table_that_grows_is_split_while_it_is_written_and_read_and_nothing_is_lost(
 }
 
 #[test]
-fn a_table_that_wants_no_splits_is_not_split() {
+fn a_table_that_forbids_splits_is_not_split() {
     let class = "org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy";
     for declared in [
         descriptor().attribute("SPLIT_ENABLED", "false"),

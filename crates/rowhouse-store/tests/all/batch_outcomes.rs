@@ -254,7 +254,7 @@ fn puts_of_a_unique_index_are_written_before_a_mutation_that_reads() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
     #[test]
-    fn batches_answer_and_leave_what_their_mutations_do_one_by_one(
+    fn batches_have_the_outcomes_and_effects_of_single_mutations(
         derived in derived(),
         batches in prop::collection::vec(prop::collection::vec(change(), 1..7), 1..6),
     ) {

@@ -78,7 +78,7 @@ fn a_table_that_was_disabled_meanwhile_takes_no_load() {
 }
 
 #[test]
-fn a_transaction_begins_again_where_what_it_read_was_truncated() {
+fn a_transaction_restarts_if_rows_it_read_were_truncated() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, "f", &[], &[]);
@@ -139,7 +139,7 @@ impl rowhouse_store::Clock for StandingClock {
 }
 
 #[test]
-fn rows_that_are_loaded_behind_a_delete_are_seen() {
+fn rows_that_are_loaded_after_a_delete_are_visible() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::builder(dir.path()).with_clock(StandingClock).open().unwrap();
     make(&store, "f", &[], &[]);

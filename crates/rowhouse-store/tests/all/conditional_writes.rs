@@ -71,7 +71,7 @@ fn a_column_with_an_empty_value_counts_as_one_without() {
 }
 
 #[test]
-fn only_cells_of_the_time_range_are_asked() {
+fn only_cells_of_the_time_range_are_checked() {
     with_table(|table| {
         let old = Put::new("r").unwrap().add_at("a", "q", at(5), "old").unwrap();
         table.mutate(&old.into()).unwrap();

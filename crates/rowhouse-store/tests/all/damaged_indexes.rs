@@ -102,7 +102,7 @@ fn read(store: &Store, of: &str) -> bool {
 }
 
 #[test]
-fn writers_go_on_while_indexes_are_found_damaged_and_built_anew() {
+fn writers_continue_while_damaged_indexes_are_detected_and_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let store = filled(dir.path(), 400);
     let files = NAMES.map(|index| flush(&store, dir.path(), &format!("mail.{index}")));

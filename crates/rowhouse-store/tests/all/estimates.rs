@@ -109,7 +109,7 @@ fn large_ranges() -> Vec<RowRange> {
 }
 
 #[test]
-fn estimates_of_files_are_near_what_a_scan_reads() {
+fn estimates_of_files_are_near_the_amounts_of_a_scan() {
     let (dir, store) = filled(true);
     store.close().unwrap();
     let store = Store::open(dir.path()).unwrap();
@@ -127,7 +127,7 @@ fn estimates_of_files_are_near_what_a_scan_reads() {
 }
 
 #[test]
-fn estimates_of_memory_are_near_what_a_scan_reads() {
+fn estimates_of_memory_are_near_the_amounts_of_a_scan() {
     let (_dir, store) = filled(false);
     for columns in [Columns::all(), of("f")] {
         for range in large_ranges() {

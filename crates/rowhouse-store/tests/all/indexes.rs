@@ -134,7 +134,7 @@ fn tables_of_indexes_are_created_disabled_truncated_and_dropped_with_their_table
 }
 
 #[test]
-fn a_declaration_that_cannot_be_kept_is_refused_and_nothing_changes() {
+fn an_invalid_declaration_is_refused_and_nothing_changes() {
     let (_dir, store, _table) = open("by_sender [sender]");
     for (indexes, part) in [
         ("by_sendr [sendr]", "did you mean `sender`"),

@@ -54,7 +54,7 @@ fn in_a_batch_each_is_measured_by_itself() {
 }
 
 #[test]
-fn one_of_300_mib_is_kept_where_the_limit_is_1_gib() {
+fn one_of_300_mib_is_stored_where_the_limit_is_1_gib() {
     let dir = tempfile::tempdir().unwrap();
     let (store, table) = open(dir.path(), 1 << 30);
     table.mutate(&put("a", 300 << 20)).unwrap();

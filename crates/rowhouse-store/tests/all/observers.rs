@@ -179,7 +179,7 @@ fn a_refused_change_leaves_nothing_and_its_neighbours_in_other_records_are_writt
 }
 
 #[test]
-fn what_observers_add_is_visible_and_survives_a_crash_together_with_the_change() {
+fn additions_of_observers_are_visible_and_survive_a_crash_with_the_change() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let posts = create(&store, "posts");
@@ -309,7 +309,7 @@ fn exported(dir: &Path) -> Vec<(Bytes, PathBuf)> {
 }
 
 #[test]
-fn changes_that_do_not_go_row_by_row_are_told() {
+fn changes_of_whole_tables_are_reported_to_observers() {
     struct Told(Mutex<Vec<TableChange>>, Arc<Table>);
     impl Observer for Told {
         fn columns(&self) -> Columns {
@@ -583,7 +583,7 @@ fn a_transaction_whose_observed_region_is_split_is_tried_again() {
 }
 
 #[test]
-fn each_record_of_a_batch_is_asked_about_again_once_its_rows_are_locked() {
+fn each_record_of_a_batch_is_observed_again_once_its_rows_are_locked() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = create(&store, "t");

@@ -193,7 +193,7 @@ fn readers_of_a_dropped_family_hold_memory_that_counts_until_they_end() {
 }
 
 #[test]
-fn a_read_point_that_went_on_in_files_refuses_what_flushes_drop() {
+fn a_read_point_that_continues_in_files_refuses_reads_of_cells_dropped_by_flushes() {
     let dir = tempfile::tempdir().unwrap();
     let (store, table) = open(dir.path(), u64::MAX);
     put_all(&table, 1);

@@ -99,7 +99,7 @@ fn acknowledged_writes_survive_a_killed_process_flushed_or_not() {
 }
 
 #[test]
-fn reopening_many_times_leaves_no_segments_behind() {
+fn reopening_many_times_leaves_no_extra_segments() {
     let dir = tempfile::tempdir().unwrap();
     {
         let store = Store::open(dir.path()).unwrap();

@@ -152,7 +152,7 @@ fn check_closed(dir: &std::path::Path, store: Store) -> Vec<String> {
 }
 
 #[test]
-fn what_was_deleted_between_a_split_and_a_merge_does_not_come_back() {
+fn rows_deleted_between_a_split_and_a_merge_do_not_come_back() {
     let (dir, store) = store();
     fill(&table(&store), 100);
     split(&store, "r0050");
@@ -173,7 +173,7 @@ fn what_was_deleted_between_a_split_and_a_merge_does_not_come_back() {
 }
 
 #[test]
-fn a_scan_that_is_open_gives_every_row_once_whatever_becomes_of_regions() {
+fn an_open_scan_returns_every_row_once_across_splits_and_merges() {
     let (_dir, store) = store();
     split(&store, "r0050");
     fill(&table(&store), 100);
@@ -263,7 +263,7 @@ fn a_moment_that_is_held_is_read_as_it_was_over_splits_and_merges() {
 }
 
 #[test]
-fn regions_are_split_in_the_middle_of_what_they_hold() {
+fn regions_are_split_in_the_middle_of_their_data() {
     let (_dir, store) = store();
     let whole = region(&store, "");
     let split = |region: &Region| store.split_region(&region.name().full, None);
@@ -329,7 +329,7 @@ fn a_region_is_split_where_its_policy_lets_it_if_it_is_in_any_file() {
 }
 
 #[test]
-fn a_table_whose_policy_has_no_splits_is_not_split_when_asked_either() {
+fn a_table_whose_policy_has_no_splits_refuses_requested_ones() {
     let (_dir, store) = store();
     let policy = "org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy";
     let declared = table(&store).descriptor().clone();
@@ -473,7 +473,7 @@ fn a_table_whose_regions_were_split_is_dropped_with_its_files() {
 }
 
 #[test]
-fn splits_are_where_they_were_said_to_be_down_to_the_byte() {
+fn splits_are_at_the_requested_row_down_to_the_byte() {
     let (_dir, store) = store();
     let keys: BTreeMap<Bytes, ()> =
         [&b"a"[..], b"a\x00", b"a\x00\x00", b"a\x01", b"b", b"\xff", b"\xff\xff"]
@@ -506,7 +506,7 @@ fn splits_are_where_they_were_said_to_be_down_to_the_byte() {
 }
 
 #[test]
-fn what_is_no_two_neighbours_is_not_merged_and_told() {
+fn merges_of_regions_that_are_no_two_neighbours_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let name = TableName::parse("t").unwrap();

@@ -106,7 +106,7 @@ fn check_salvaged(dir: &Path, written: &[String]) {
 /// Without damage: a compaction of the older file and the loaded one spans sequence numbers that
 /// are only in the log.
 #[test]
-fn a_merge_of_what_was_loaded_does_not_count_as_written_behind_what_is_in_the_log() {
+fn a_merge_of_loaded_files_does_not_count_as_written_after_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let (store, written) = loaded_while_written(dir.path());
     store.table(&name("a")).unwrap().compact(CompactionKind::Major).unwrap();
@@ -117,7 +117,7 @@ fn a_merge_of_what_was_loaded_does_not_count_as_written_behind_what_is_in_the_lo
 
 /// The log has a damaged file's cells, even if an undamaged file spans their sequence numbers.
 #[test]
-fn the_log_gives_back_what_was_written_while_files_were_loaded() {
+fn the_log_restores_writes_made_during_a_load() {
     let dir = tempfile::tempdir().unwrap();
     let (store, written) = loaded_while_written(dir.path());
     let table = store.table(&name("a")).unwrap();

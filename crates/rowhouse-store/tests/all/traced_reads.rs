@@ -57,7 +57,7 @@ fn files(report: &ReadReport) -> Vec<&FileReads> {
 }
 
 #[test]
-fn a_trace_tells_why_each_file_was_left_out() {
+fn a_trace_shows_why_each_file_was_left_out() {
     let dir = tempfile::tempdir().unwrap();
     let (store, table) = open(dir.path(), &[family("a").versions(1)]);
     for (rows, at) in [(["b", "d"], 1), (["b", "e"], 20), (["x", "y"], 1)] {
@@ -234,7 +234,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn a_traced_read_returns_what_any_read_returns_and_counts_it(
+    fn a_traced_read_returns_the_cells_of_a_plain_read_and_counts_them(
         steps in steps(),
         scans in prop::collection::vec(scans(), 1..6),
     ) {

@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_make_up_the_rows_and_are_as_large_as_was_asked(
+    fn parts_make_up_the_rows_and_have_the_requested_size(
         steps in steps(),
         batch in 1u32..7,
         reversed in any::<bool>(),

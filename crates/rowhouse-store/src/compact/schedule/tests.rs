@@ -147,7 +147,7 @@ fn files_are_merged_as_they_come_and_everything_is_read_back() {
 }
 
 #[test]
-fn what_is_asked_for_is_merged_in_the_background_and_told() {
+fn requested_compactions_run_in_the_background_and_are_reported() {
     let store = open(SimulatedDisk::default(), settings(only_asked));
     let table = create(&store, "t", family());
     (0..5).for_each(|n| put_file(&table, &n.to_string(), [n]));
@@ -414,7 +414,7 @@ fn a_flush_is_not_put_off_for_ever() {
 }
 
 #[test]
-fn a_scanner_that_is_too_old_is_refused_and_lets_go_of_what_it_held() {
+fn a_scanner_that_is_too_old_is_refused_and_releases_its_memory() {
     let disk = SimulatedDisk::default();
     let mut settings = settings(only_asked);
     settings.scan_age_max = Duration::from_millis(200);

@@ -446,7 +446,7 @@ fn open(disk: &SimulatedDisk, settings: Settings) -> Store {
 
 proptest! {
     #[test]
-    fn readers_see_what_was_there_when_they_began_whatever_is_merged_meanwhile(
+    fn readers_see_the_cells_of_their_start_during_compactions(
         steps in prop::collection::vec(step(), 1..60),
         last in any::<prop::sample::Index>(),
     ) {

@@ -267,7 +267,7 @@ fn a_compaction_keeps_markers_that_are_not_older_than_puts_in_memory() {
 }
 
 #[test]
-fn a_family_that_becomes_steady_discards_what_began_before() {
+fn a_family_that_becomes_steady_discards_earlier_flushes_and_compactions() {
     let fixture = Fixture::new(one_version());
     fixture.write(&[put(1), put(2)]);
     let table = Arc::clone(&fixture.table);
@@ -401,7 +401,7 @@ fn step<S: Strategy<Value = Cell> + 'static>(cell: impl Fn() -> S) -> impl Strat
 
 proptest! {
     #[test]
-    fn no_flush_or_compaction_of_a_steady_family_changes_what_rows_show_now_and_later(
+    fn no_flush_or_compaction_of_a_steady_family_changes_visible_rows(
         family in prop_oneof![family(), (1u32..3).prop_map(|max| one_version().versions(max))],
         keeps_surplus in prop::bool::weighted(0.2),
         steps in steps(),

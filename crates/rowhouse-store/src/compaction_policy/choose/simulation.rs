@@ -402,7 +402,7 @@ fn live_through(pattern: Pattern, side: Side, seed: u64) -> Outcome {
 /// Checks the table in `docs/PERFORMANCE.md`: Apache HBase's numbers, then ours, then ours with
 /// minor compactions that keep surplus versions, if these differ.
 #[test]
-fn what_is_written_read_and_stored_beside_the_policy_of_hbase() {
+fn amplification_beside_the_policy_of_hbase_is_as_documented() {
     let mut table = String::new();
     for (pattern, name) in PATTERNS {
         let sides = [Side::Hbase, Side::Rowhouse, Side::RowhouseKeeping];

@@ -66,7 +66,7 @@ fn check(text: &str, bound: Option<&str>, expected: &str) {
 }
 
 #[test]
-fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
+fn markers_are_passed_up_to_the_last_that_may_cover_following_cells() {
     check("p9= q9= r9= s5", None, "r9");
     check("p9= q9= r9= / a5", None, "r9");
     check("p9= q9= r9=", None, "r9");
@@ -109,7 +109,7 @@ fn markers_of_the_family_are_never_passed() {
 }
 
 #[test]
-fn no_marker_is_passed_that_may_cover_what_another_source_has() {
+fn no_marker_is_passed_that_may_cover_cells_of_another_source() {
     let text = "p9= q9= r9= s9= t9=";
     check(text, Some("t9="), "t9");
     check(text, Some("s5"), "s9");
@@ -145,7 +145,7 @@ proptest! {
     })]
 
     #[test]
-    fn what_is_passed_covers_nothing_behind_it(
+    fn passed_markers_cover_no_following_cells(
         cells in prop::collection::vec((any_cell(), 1usize..5), 1..if cfg!(miri) { 16 } else { 60 }),
         bound in prop::option::of(any_cell()),
         sorted in any::<bool>(),
@@ -216,7 +216,7 @@ fn steps(list: &SkipList) -> usize {
 }
 
 #[test]
-fn a_run_is_passed_over_few_links_in_whatever_order_it_came() {
+fn a_run_is_passed_over_few_links_in_any_insertion_order() {
     let total = if cfg!(miri) { 100 } else { 50_000u64 };
     let column = |at: u64| numbered(at, "=");
     let version = |at: u64| cell("a", &format!("q{at}-"));

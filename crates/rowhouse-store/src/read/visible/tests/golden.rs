@@ -194,7 +194,7 @@ fn columns_of(text: &str) -> Option<Qualifiers> {
 }
 
 #[test]
-fn what_is_let_through_is_what_hbase_lets_through() {
+fn visible_cells_are_those_of_hbase() {
     let mut wrong = Vec::new();
     for case in GOLDEN.lines().map(Case::parse) {
         let ours = case.ours();

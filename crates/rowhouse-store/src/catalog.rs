@@ -190,9 +190,9 @@ impl Entries {
         let schema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
         let index = schema.index(index)?.clone();
         if index.search().is_none() {
-            let index = index.name();
-            let table = table.name();
-            return Err(Error::invalid(format!("index {index} of {table} is no full-text index")));
+            let message =
+                format!("index {} of {} is no full-text index", index.name(), table.name());
+            return Err(Error::invalid(message));
         }
         let entries = self.table(&index.table_name(table.name())?)?;
         let state = IndexState::of_table(entries.descriptor())?;

@@ -171,14 +171,18 @@ pub fn stats(
                 largest.offer(row);
                 sample.offer(&row.row);
             };
-            let logged = logged.remove(id).unwrap_or_default();
-            counted.push(region_stats(dir, region, &logged, columns.as_ref(), &mut seen)?);
+            let cells = logged.remove(id).unwrap_or_default();
+            counted.push(region_stats(dir, region, &cells, columns.as_ref(), &mut seen)?);
             bytes_done += bytes_of(region);
         }
         let descriptor = entry.descriptor.clone();
         let largest_rows = largest.into_rows();
-        let sample = sample.rows;
-        stats.tables.push(TableStats { descriptor, regions: counted, largest_rows, sample });
+        stats.tables.push(TableStats {
+            descriptor,
+            regions: counted,
+            largest_rows,
+            sample: sample.rows,
+        });
     }
     Ok(stats)
 }

@@ -149,8 +149,7 @@ fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation
     let mut batch: Vec<(Arc<Table>, Mutation)> = if is_delete(number) {
         let mut delete = Delete::new(row).unwrap();
         delete.timestamp = at;
-        let delete = || delete.clone().into();
-        vec![(Arc::clone(&a), delete()), (Arc::clone(&b), delete())]
+        vec![(Arc::clone(&a), delete.clone().into()), (Arc::clone(&b), delete.into())]
     } else {
         let value = number.to_be_bytes();
         let put = || Put::new(row.clone()).unwrap();
@@ -168,9 +167,9 @@ fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation
 fn check(store: &Store, acknowledged: [u64; WRITERS]) -> [u64; WRITERS] {
     let mut found = [0; WRITERS];
     for (writer, acknowledged) in acknowledged.into_iter().enumerate() {
-        let counter = Get::new(format!("{writer}-counter")).unwrap();
-        let counter = table(store, "a").get(&counter).unwrap();
-        let counted = counter.counter("g", "n").unwrap().unwrap_or(0).unsigned_abs();
+        let get = Get::new(format!("{writer}-counter")).unwrap();
+        let row = table(store, "a").get(&get).unwrap();
+        let counted = row.counter("g", "n").unwrap().unwrap_or(0).unsigned_abs();
         assert!(
             counted == acknowledged || counted == acknowledged + 1,
             "writer {writer}: {counted} batches counted, {acknowledged} acknowledged"

@@ -96,12 +96,12 @@ impl RecentWrites {
 
 impl Rows {
     fn note(&mut self, region: u64, row: &[u8], sequence: u64, bytes_max: usize) {
-        let region = self.regions.entry(region).or_default();
-        if let Some(last) = region.get_mut(row) {
+        let rows = self.regions.entry(region).or_default();
+        if let Some(last) = rows.get_mut(row) {
             *last = sequence.max(*last);
             return;
         }
-        region.insert(row.to_vec(), sequence);
+        rows.insert(row.to_vec(), sequence);
         self.bytes += row.len() + ROW_BYTES;
         if self.bytes > bytes_max {
             self.regions.clear();

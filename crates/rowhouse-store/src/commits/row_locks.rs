@@ -318,13 +318,13 @@ impl RowLocks {
         stripe: usize,
         wait_mode: WaitMode,
     ) -> NonBlocking<MutexGuard<'_, StripeTimestamps>> {
-        let stripe = &self.stripes[stripe];
+        let lock = &self.stripes[stripe];
         match wait_mode {
-            WaitMode::Blocking => NonBlocking::Done(stripe.lock()),
+            WaitMode::Blocking => NonBlocking::Done(lock.lock()),
             // Usually held by a write that ends within microseconds.
-            WaitMode::NonBlocking => stripe
-                .try_lock_for(LOCK_WAIT_MAX)
-                .map_or(NonBlocking::WouldBlock, NonBlocking::Done),
+            WaitMode::NonBlocking => {
+                lock.try_lock_for(LOCK_WAIT_MAX).map_or(NonBlocking::WouldBlock, NonBlocking::Done)
+            }
         }
     }
 }

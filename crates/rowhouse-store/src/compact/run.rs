@@ -76,9 +76,9 @@ pub(crate) fn compact(
             }
             _ => RowKinds::All(kind),
         };
-        let files = &files[run];
-        let _claim = choosing.take(kind, files);
-        return merge(engine, family, kinds, files, now_millis, hurry);
+        let chosen = &files[run];
+        let _claim = choosing.take(kind, chosen);
+        return merge(engine, family, kinds, chosen, now_millis, hurry);
     }
 }
 

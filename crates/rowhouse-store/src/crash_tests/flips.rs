@@ -184,7 +184,7 @@ fn a_salvage_of_a_closed_store_reports_truncated_files() {
 #[test]
 fn a_salvage_reports_unreadable_data() {
     let whole = disk(End::Closed);
-    let salvaged = (0..100).filter(|seed| {
+    let seeds = (0..100).filter(|seed| {
         let disk = SimulatedDisk::seeded(*seed);
         for path in whole.paths() {
             let mut bytes = vec![0; whole.file_len(&path).unwrap()];
@@ -194,7 +194,7 @@ fn a_salvage_reports_unreadable_data() {
         disk.set_faults(Faults { read: 15, ..Faults::default() });
         salvage(&disk, &format!("unreadable, {seed}"))
     });
-    let salvaged = salvaged.count();
+    let salvaged = seeds.count();
     assert!((1..99).contains(&salvaged), "{salvaged}");
 }
 

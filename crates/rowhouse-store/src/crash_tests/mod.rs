@@ -99,20 +99,20 @@ fn source(dir: &tempfile::TempDir) -> Store {
 #[test]
 fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
     let from = tempfile::tempdir().unwrap();
-    let files = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let kept = crate::ExportedCells::Kept;
-    source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
-    let files = crate::files_to_load(files.path()).unwrap();
+    source(&from).export_hfiles(&name(), dir.path(), kept, |_| {}).unwrap();
+    let files = crate::files_to_load(dir.path()).unwrap();
     is_whole_wherever_the_disk_fails(|store| store.bulk_load(&name(), &files, |_| {}));
 }
 
 #[test]
 fn a_store_opens_after_a_power_cut_that_follows_a_load() {
     let from = tempfile::tempdir().unwrap();
-    let files = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let kept = crate::ExportedCells::Kept;
-    source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
-    let files = crate::files_to_load(files.path()).unwrap();
+    source(&from).export_hfiles(&name(), dir.path(), kept, |_| {}).unwrap();
+    let files = crate::files_to_load(dir.path()).unwrap();
     let other = TableName::parse("u").unwrap();
     for loads in [false, true] {
         let mut refused = Vec::new();
@@ -139,10 +139,10 @@ fn a_store_opens_after_a_power_cut_that_follows_a_load() {
 #[test]
 fn a_load_does_not_take_the_reserve() {
     let from = tempfile::tempdir().unwrap();
-    let files = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let kept = crate::ExportedCells::Kept;
-    source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
-    let files = crate::files_to_load(files.path()).unwrap();
+    source(&from).export_hfiles(&name(), dir.path(), kept, |_| {}).unwrap();
+    let files = crate::files_to_load(dir.path()).unwrap();
     let disk = SimulatedDisk::default();
     let settings = Settings { disk_reserve_bytes: 1 << 20, ..Settings::default() };
     let builder = Store::builder("simulated").settings(settings).with_disk(disk.clone());

@@ -39,8 +39,8 @@ fn put(table: &Table, row: &str, family: &str, at: i64, value: &str) {
 }
 
 fn value(table: &Table, row: &str, family: &str) -> Option<String> {
-    let row = table.get(&Get::new(row.to_owned()).unwrap()).unwrap();
-    row.value(family, "q").map(|value| String::from_utf8(value.to_vec()).unwrap())
+    let result = table.get(&Get::new(row.to_owned()).unwrap()).unwrap();
+    result.value(family, "q").map(|value| String::from_utf8(value.to_vec()).unwrap())
 }
 
 fn text(cell: &Cell) -> String {
@@ -92,12 +92,12 @@ fn fill(table: &Table) {
 
 #[test]
 fn exported_files_load_into_a_table_of_other_regions() {
-    let from = tempfile::tempdir().unwrap();
+    let source_dir = tempfile::tempdir().unwrap();
     let to = tempfile::tempdir().unwrap();
-    let from = Store::open(from.path()).unwrap();
-    let source = make(&from, &["row20"]);
+    let source_store = Store::open(source_dir.path()).unwrap();
+    let source = make(&source_store, &["row20"]);
     fill(&source);
-    let dir = export(&from, ExportedCells::Kept);
+    let dir = export(&source_store, ExportedCells::Kept);
     assert_eq!(files_of(dir.path()).len(), 4);
     for file in files_of(dir.path()) {
         let file = HFile::open(file).unwrap();
@@ -194,16 +194,16 @@ fn loaded_cells_are_newer_than_earlier_writes_and_older_than_later_ones() {
 
 #[test]
 fn of_a_cell_in_several_files_of_a_load_that_of_the_newest_file_counts() {
-    let from = tempfile::tempdir().unwrap();
+    let source_dir = tempfile::tempdir().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let from = Store::open(from.path()).unwrap();
-    let source = make(&from, &[]);
+    let source_store = Store::open(source_dir.path()).unwrap();
+    let source = make(&source_store, &[]);
     let file = |value: &str, to: &str| {
         put(&source, "1", "a", 5, value);
-        let out = export(&from, ExportedCells::Kept);
-        let to = folder.path().join(to);
-        std::fs::copy(&files_of(out.path())[0], &to).unwrap();
-        (Bytes::from_static(b"a"), to)
+        let out = export(&source_store, ExportedCells::Kept);
+        let path = folder.path().join(to);
+        std::fs::copy(&files_of(out.path())[0], &path).unwrap();
+        (Bytes::from_static(b"a"), path)
     };
     let old = file("old", "old");
     let new = file("new", "new");
@@ -378,12 +378,12 @@ fn a_load_of_rows_that_is_refused_leaves_nothing() {
 
 #[test]
 fn a_region_takes_files_of_its_rows_alone() {
-    let from = tempfile::tempdir().unwrap();
+    let source_dir = tempfile::tempdir().unwrap();
     let dir = tempfile::tempdir().unwrap();
-    let from = Store::open(from.path()).unwrap();
-    let source = make(&from, &["row20"]);
+    let source_store = Store::open(source_dir.path()).unwrap();
+    let source = make(&source_store, &["row20"]);
     fill(&source);
-    let out = export(&from, ExportedCells::Kept);
+    let out = export(&source_store, ExportedCells::Kept);
     let files = files_to_load(out.path()).unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &["row20"]);
@@ -497,11 +497,11 @@ fn check_holds(dir: &TempDir, store: Store, want: &[String]) {
 
 #[test]
 fn a_load_goes_to_the_regions_that_came_while_files_were_read() {
-    let from = tempfile::tempdir().unwrap();
-    let from = Store::open(from.path()).unwrap();
-    let source = make(&from, &["row30"]);
+    let source_dir = tempfile::tempdir().unwrap();
+    let source_store = Store::open(source_dir.path()).unwrap();
+    let source = make(&source_store, &["row30"]);
     fill(&source);
-    let out = export(&from, ExportedCells::Kept);
+    let out = export(&source_store, ExportedCells::Kept);
     let files = files_to_load(out.path()).unwrap();
     for replace in REPLACED {
         for when in 1..=files.len() {

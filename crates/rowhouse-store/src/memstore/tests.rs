@@ -148,8 +148,8 @@ proptest! {
         let mut last: Option<Cell> = None;
         for wanted in &seeks {
             let behind = map.keys().find(|Sorted(cell)| cell.key() >= wanted.key());
-            let fresh = MemstoreCursor::new(Arc::clone(&memstore), &wanted.key());
-            let fresh = fresh.cell().map(|cell| (cell.to_cell(), cell.sequence));
+            let cursor = MemstoreCursor::new(Arc::clone(&memstore), &wanted.key());
+            let fresh = cursor.cell().map(|cell| (cell.to_cell(), cell.sequence));
             let expected = behind.map(|Sorted(cell)| (cell.clone(), cell.sequence()));
             prop_assert_eq!(&fresh, &expected);
             topology_lock.seek(&wanted.key());

@@ -160,12 +160,12 @@ impl Store {
         let truncated = without(&self.inner.engine, &lost, edit, table.name(), || {
             // The regions that hold the rows keep the last timestamps for index entries.
             self.inner.engine.timestamps.catch_up();
-            let added = [self.inner.tables.truncated_region(table.descriptor(), &region, added)];
-            let table = Arc::new(table.with_regions(std::slice::from_ref(&region), &added));
+            let emptied = [self.inner.tables.truncated_region(table.descriptor(), &region, added)];
+            let table = Arc::new(table.with_regions(std::slice::from_ref(&region), &emptied));
             let tables = indexes.tables().chain(reset.make(&self.inner.tables)).chain([table]);
             self.inner.tables.catalog.replace(tables);
             self.changed();
-            region.set_replaced(&added);
+            region.set_replaced(&emptied);
         });
         self.inner.tables.request_index_builds();
         if truncated.is_err() {

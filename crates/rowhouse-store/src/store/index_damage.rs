@@ -77,9 +77,9 @@ impl Tables {
         for table in self.catalog.entries().tables.values() {
             let files = files_of(table).filter(|file| found.files.contains(&file.id()));
             let files: Vec<u64> = files.map(|file| file.id()).collect();
-            let why = damage.first_of(files.into_iter());
-            let why = found.tables.get(&table.id()).cloned().or(why);
-            let Some(why) = why else { continue };
+            let of_files = damage.first_of(files.into_iter());
+            let of_table = found.tables.get(&table.id()).cloned();
+            let Some(why) = of_table.or(of_files) else { continue };
             tracing::error!(table = %table.name(), error = why, "the data of a table is damaged");
             if self.is_index(table) {
                 self.settle_index(table, &why, &found)?;

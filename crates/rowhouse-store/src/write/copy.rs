@@ -117,8 +117,8 @@ fn levels<'r>(
 
 /// Whether flushes or compactions of a steady family drop versions that have not expired.
 fn drops_versions(family: &FamilyStore) -> bool {
-    let family = family.descriptor();
-    family.keep_deleted_cells() == KeepDeletedCells::False && !family.new_version_behavior()
+    let descriptor = family.descriptor();
+    descriptor.keep_deleted_cells() == KeepDeletedCells::False && !descriptor.new_version_behavior()
 }
 
 /// Returns the regions that hold copies of the rows in which a record deletes single versions.

@@ -41,8 +41,9 @@ fn put(table: &Table, row: &'static str, family: &'static str, millis: i64) {
 
 /// Returns the values of all versions of a row.
 fn read(table: &Table, row: &'static str) -> Vec<String> {
-    let row = table.get(&Get::new(row).unwrap().versions(9)).unwrap();
-    row.cells()
+    let result = table.get(&Get::new(row).unwrap().versions(9)).unwrap();
+    result
+        .cells()
         .map(|cell| {
             let value = String::from_utf8_lossy(cell.value()).into_owned();
             format!("{}{value}", String::from_utf8_lossy(cell.family()))

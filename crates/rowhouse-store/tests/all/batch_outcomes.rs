@@ -302,8 +302,7 @@ fn agree(
         return Ok(());
     }
     for table in together.store.tables() {
-        let table = table.name().qualifier();
-        if let Some(index) = table.strip_prefix("t.") {
+        if let Some(index) = table.name().qualifier().strip_prefix("t.") {
             let report = together.store.verify_index(&name("t"), index, |_| {}).unwrap();
             prop_assert!(report.is_clean(), "{}: {:?}", index, report);
         }

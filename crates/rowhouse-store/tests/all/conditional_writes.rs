@@ -34,8 +34,8 @@ fn made(table: &Table, condition: &Condition, mutation: &Mutation) -> bool {
 }
 
 fn value(table: &Table, row: &'static str) -> Option<String> {
-    let row = table.get(&Get::new(row).unwrap()).unwrap();
-    row.value("a", "q").map(|value| String::from_utf8(value.to_vec()).unwrap())
+    let result = table.get(&Get::new(row).unwrap()).unwrap();
+    result.value("a", "q").map(|value| String::from_utf8(value.to_vec()).unwrap())
 }
 
 #[test]

@@ -348,8 +348,8 @@ fn a_salvage_of_a_store_with_damaged_indexes_loses_nothing() {
     for (problem, index) in report.problems.iter().zip(NAMES) {
         assert!(problem.message().contains(&format!("table=mail.{index}")), "{problem}");
     }
-    let into = tempfile::tempdir().unwrap();
-    let into = into.path().join("salvaged");
+    let target = tempfile::tempdir().unwrap();
+    let into = target.path().join("salvaged");
     let salvaged = salvage(dir.path(), &into, |_| {}).unwrap();
     assert!(salvaged.lost.is_empty(), "{:?}", salvaged.lost);
     let store = Store::open(&into).unwrap();

@@ -96,8 +96,8 @@ fn only_the_store_writes_and_changes_the_table_of_an_index() {
     refused(store.change_table(&name("mail.by_sender"), |table| Ok(table.clone())));
     refused(store.truncate_region(&entries.regions()[0].name().full));
     let of = "1 mail by_sender";
-    let other = FamilyDescriptor::new("e").unwrap();
-    let other = TableDescriptor::new(name("other")).family(other);
+    let family = FamilyDescriptor::new("e").unwrap();
+    let other = TableDescriptor::new(name("other")).family(family);
     refused(store.create_table(other.attribute("rowhouse.index_of", of), &[]));
     // What does not change the rows is allowed.
     entries.flush().unwrap();

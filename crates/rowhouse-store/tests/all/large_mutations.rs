@@ -26,8 +26,8 @@ fn put(row: &str, len: usize) -> Mutation {
 }
 
 fn len_of(table: &Table, row: &str) -> usize {
-    let row = table.get(&Get::new(row.to_owned()).unwrap()).unwrap();
-    row.value("f", "q").map_or(0, |value| value.len())
+    let result = table.get(&Get::new(row.to_owned()).unwrap()).unwrap();
+    result.value("f", "q").map_or(0, |value| value.len())
 }
 
 #[test]
@@ -107,8 +107,8 @@ fn the_newest_versions_of_very_many_columns_are_deleted_at_once() {
     });
     table.mutate(&put.into()).unwrap();
     table.mutate(&newest(COLUMNS - 1, 1).into()).unwrap();
-    let left = table.get(&Get::new("r").unwrap()).unwrap();
-    let left: Vec<_> = left.cells().map(|cell| cell.qualifier().to_vec()).collect();
+    let row = table.get(&Get::new("r").unwrap()).unwrap();
+    let left: Vec<_> = row.cells().map(|cell| cell.qualifier().to_vec()).collect();
     assert_eq!(left, [(COLUMNS - 1).to_be_bytes()]);
 }
 

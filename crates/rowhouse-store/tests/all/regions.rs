@@ -452,12 +452,12 @@ fn writers_readers_counters_and_transactions_go_on_while_regions_are_split_and_m
             .map(|count| u64::from_be_bytes(count.try_into().unwrap()))
             .sum()
     };
-    let counted = counted.load(Ordering::Relaxed);
-    assert!(counted > 0);
-    assert_eq!(sum(&table(&store)), counted);
+    let expected = counted.load(Ordering::Relaxed);
+    assert!(expected > 0);
+    assert_eq!(sum(&table(&store)), expected);
     store.close().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    assert_eq!(sum(&table(&store)), counted);
+    assert_eq!(sum(&table(&store)), expected);
 }
 
 #[test]

@@ -102,9 +102,9 @@ fn a_get_of_one_column_leaves_out_files_older_than_the_put_it_finds() {
     let column = Get::new("b").unwrap().column("a", "q");
     let read = |get: &Get| {
         let (row, report) = traced(&store, |point| table.get_at(get, point).unwrap());
-        let row = row.cells().map(|cell| cell.timestamp().as_millis()).collect::<Vec<_>>();
+        let times = row.cells().map(|cell| cell.timestamp().as_millis()).collect::<Vec<_>>();
         let of_file = |file: &&FileReads| (file.reads, file.left_out_by_newer);
-        (row, files(&report).iter().map(of_file).collect::<Vec<_>>())
+        (times, files(&report).iter().map(of_file).collect::<Vec<_>>())
     };
     let left_out = (0, 1);
     let opened = (1, 0);

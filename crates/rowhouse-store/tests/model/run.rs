@@ -285,8 +285,8 @@ impl Run {
         for region in regions.iter().filter(|region| region.overlaps(&scan.range)) {
             let filter = scan.filter.as_deref();
             let mut filter = filter.map(|filter| FilterRun::new(filter, scan.reversed).unwrap());
-            let mine = |row: &&Vec<u8>| region.contains(row) && scan.range.contains(row);
-            let mine = rows.iter().filter(mine).cloned();
+            let is_mine = |row: &&Vec<u8>| region.contains(row) && scan.range.contains(row);
+            let mine = rows.iter().filter(is_mine).cloned();
             let now = self.now();
             let rows = sift::scan(&self.plain, &self.families, mine, scan, &mut filter, now);
             // A filter that is done ends the scan if the region returned no row.

@@ -296,13 +296,13 @@ pub(crate) fn copy_of_store(dir: &Path) -> tempfile::TempDir {
 
 fn copy_dir(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.join(entry.file_name());
+        let copy = to.join(entry.file_name());
         if entry.file_type().unwrap().is_dir() {
-            fs::create_dir(&to).unwrap();
-            copy_dir(&entry.path(), &to);
+            fs::create_dir(&copy).unwrap();
+            copy_dir(&entry.path(), &copy);
         } else if entry.file_name() != "LOCK"
             // A background thread may remove a file meanwhile.
-            && let Err(error) = fs::copy(entry.path(), to)
+            && let Err(error) = fs::copy(entry.path(), copy)
         {
             assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
         }
@@ -657,8 +657,7 @@ pub(crate) fn versions(table: &Arc<Table>, point: &Arc<ReadPoint>) -> BTreeMap<B
     let text = |row: Row| {
         let cells = row.cells().map(|cell| {
             let family = cell.family().escape_ascii();
-            let qualifier = cell.qualifier();
-            let qualifier = qualifier.escape_ascii();
+            let qualifier = cell.qualifier().escape_ascii();
             let value = cell.value().escape_ascii();
             format!("{family}:{qualifier}@{}={value}", cell.timestamp().as_millis())
         });

@@ -21,8 +21,8 @@ use crate::{CompactionKind, CompactionSettings, Settings, Store, Table, TableSca
 #[test]
 fn minor_merges_drop_surplus_versions_unless_the_family_says_otherwise() {
     let stored = |drops: Option<bool>| {
-        let settings = CompactionSettings { files_min: usize::MAX, ..Default::default() };
-        let settings = Settings { compaction: settings, ..Settings::default() };
+        let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
+        let settings = Settings { compaction, ..Settings::default() };
         let disk = SimulatedDisk::default();
         let store = Store::builder("simulated").settings(settings).with_disk(disk).open().unwrap();
         let mut family = FamilyDescriptor::new("f").unwrap();
@@ -52,8 +52,8 @@ fn minor_merges_drop_surplus_versions_unless_the_family_says_otherwise() {
             .map(|file| file.meta().cells)
             .sum()
     };
-    let stored: [u64; 3] = [Some(false), Some(true), None].map(stored);
-    assert_eq!(stored, [3, 2, 2]);
+    let counts: [u64; 3] = [Some(false), Some(true), None].map(stored);
+    assert_eq!(counts, [3, 2, 2]);
 }
 
 fn at(millis: i64) -> Timestamp {

@@ -92,8 +92,9 @@ impl Fixture {
         };
         let engine = self.table.regions()[0].engine();
         let now = engine.timestamps.now_millis();
-        let run = &files[run];
-        crate::compact::run::merge(engine, &self.family, kinds, run, now, Pacing::Waited).unwrap();
+        let inputs = &files[run];
+        crate::compact::run::merge(engine, &self.family, kinds, inputs, now, Pacing::Waited)
+            .unwrap();
     }
 
     /// Writes `cells` when the next flush or compaction has read the inputs.

@@ -358,7 +358,10 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn open_scanners_see_the_cells_of_their_start(steps in steps(), kinds in [0usize..9, 0usize..9, 0usize..2]) {
+    fn open_scanners_see_the_cells_of_their_start(
+        steps in steps(),
+        kinds in [0usize..9, 0usize..9, 0usize..2],
+    ) {
         let dir = tempfile::tempdir().unwrap();
         let (store, table) = open(dir.path(), Some(kinds));
         let mut scanners: Vec<Open> = Vec::new();

@@ -81,7 +81,7 @@ impl KeptIndex {
         let Some(KnownDamage { why, is_temporary, .. }) = &self.damage else { return Ok(()) };
         let index = self.index.name();
         let table = self.table.name();
-        Err(if is_temporary {
+        Err(if *is_temporary {
             Error::new(
                 ErrorKind::RegionTooBusy,
                 format!(

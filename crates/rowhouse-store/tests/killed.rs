@@ -168,8 +168,8 @@ fn check(store: &Store, acknowledged: [u64; WRITERS]) -> [u64; WRITERS] {
     let mut found = [0; WRITERS];
     for (writer, acknowledged) in acknowledged.into_iter().enumerate() {
         let get = Get::new(format!("{writer}-counter")).unwrap();
-        let row = table(store, "a").get(&get).unwrap();
-        let counted = row.counter("g", "n").unwrap().unwrap_or(0).unsigned_abs();
+        let counter = table(store, "a").get(&get).unwrap();
+        let counted = counter.counter("g", "n").unwrap().unwrap_or(0).unsigned_abs();
         assert!(
             counted == acknowledged || counted == acknowledged + 1,
             "writer {writer}: {counted} batches counted, {acknowledged} acknowledged"

@@ -177,9 +177,9 @@ fn check(store: &Store, acknowledged: [u64; WRITERS]) -> [u64; WRITERS] {
         let mut expected = BTreeMap::new();
         for number in 1..=counted {
             if is_delete(number) {
-                drop(expected.remove(&row(writer, number)));
+                expected.remove(&row(writer, number));
             } else {
-                drop(expected.insert(row(writer, number), number));
+                expected.insert(row(writer, number), number);
             }
         }
         for (name, family) in [("a", "f"), ("a", "g"), ("b", "f")] {

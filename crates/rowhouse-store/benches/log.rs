@@ -28,7 +28,8 @@ fn main() {
             let copy = tempfile::tempdir().unwrap();
             copy_tree(dir.path(), copy.path());
             let settings = Settings { memstore_bytes_max, ..Settings::default() };
-            let (started, cpu) = (Instant::now(), cpu_seconds());
+            let started = Instant::now();
+            let cpu = cpu_seconds();
             let store = Store::builder(copy.path()).settings(settings).open().unwrap();
             println!(
                 "{value_len:>5}-byte values, {:>4} MiB for memstores: {:.2} s, {:.2} s CPU for {:.0} MB of log",
@@ -59,7 +60,8 @@ fn puts_beside(synced: bool) {
         put.into()
     };
     let stop = AtomicBool::new(false);
-    let (mut nanos, mut syncs) = (Vec::new(), 0);
+    let mut nanos = Vec::new();
+    let mut syncs = 0;
     std::thread::scope(|scope| {
         let other = synced.then(|| {
             scope.spawn(|| {

@@ -190,7 +190,9 @@ fn mix(number: u64) -> u64 {
 /// ticks. Prints the median CPU time per operation.
 fn report(what: &str, operations: usize, mut work: impl FnMut()) {
     let mut micros = [0.0; 3].map(|_: f64| {
-        let (start, mut runs, mut nanos) = (cpu_nanos(), 0, 0);
+        let start = cpu_nanos();
+        let mut runs = 0;
+        let mut nanos = 0;
         while nanos < 200_000_000 {
             work();
             runs += 1;

@@ -129,9 +129,10 @@ fn first_read_from_memory(of_versions: bool, get: &Get) -> f64 {
         for chunk in 0..100 {
             let mut markers = Delete::new("markers").unwrap();
             for number in chunk * 1000..(chunk + 1) * 1000 {
-                markers = match of_versions {
-                    true => markers.version("f", "q", millis(1000 + number)).unwrap(),
-                    false => markers.column("f", format!("q{number:06}"), millis(5)).unwrap(),
+                markers = if of_versions {
+                    markers.version("f", "q", millis(1000 + number)).unwrap()
+                } else {
+                    markers.column("f", format!("q{number:06}"), millis(5)).unwrap()
                 };
             }
             table.mutate(&markers.into()).unwrap();
@@ -226,7 +227,8 @@ fn first_read(dir: &Path, opening: &Get, get: &Get) -> (f64, u64) {
 /// Returns the seconds per call over many calls.
 fn per_call(mut call: impl FnMut(u64)) -> f64 {
     (0..200).for_each(&mut call);
-    let (started, mut calls) = (Instant::now(), 0);
+    let started = Instant::now();
+    let mut calls = 0;
     while started.elapsed() < Duration::from_millis(500) {
         call(calls);
         calls += 1;

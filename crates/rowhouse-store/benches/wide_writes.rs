@@ -91,9 +91,10 @@ fn measure(kind: &str, indexes: &str, cells: usize, is_observed: bool) {
     let of_tag = median(&table, |round| put("t", tag(cells + round), "1".into()));
     // Each cell's entry follows if the index covers or names the column.
     let is_by_name = indexes.contains("covers name") || indexes.contains("where");
-    let of_name = match is_by_name {
-        true => f64::NAN,
-        false => median(&table, |round| put("d", "n".into(), format!("name{round}"))),
+    let of_name = if is_by_name {
+        f64::NAN
+    } else {
+        median(&table, |round| put("d", "n".into(), format!("name{round}")))
     };
     let increment =
         median(&table, |_| Increment::new(row).unwrap().add("d", "c", 1).unwrap().into());

@@ -74,7 +74,8 @@ fn try_trim(disk: &dyn Disk, settings: &Settings, now_millis: i64) -> io::Result
         file.name = path.rsplit('/').next().unwrap_or_default().to_owned();
         file.since_millis = Some(now_millis);
     }
-    let (age_max, bytes_max) = (settings.aside_age_max, settings.aside_bytes_max);
+    let age_max = settings.aside_age_max;
+    let bytes_max = settings.aside_bytes_max;
     for AsideFile { name, len, .. } in surplus(files, now_millis, age_max, bytes_max) {
         let path = format!("{DIR}/{name}");
         disk.remove(&path)?;
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn two_files_of_one_name_are_both_kept() {
+    fn files_of_equal_names_are_both_moved_aside() {
         let disk = SimulatedDisk::default();
         for bytes in [b"1", b"2"] {
             disk.create("files/x").unwrap().write_all_at(bytes, 0).unwrap();

@@ -134,7 +134,8 @@ impl BlockCache {
 
     /// Evicts all blocks from these files.
     pub(crate) fn evict(&self, files: &BTreeSet<u64>) -> Evicted {
-        let (blocks, bytes) = (Cell::new(0), Cell::new(0));
+        let blocks = Cell::new(0);
+        let bytes = Cell::new(0);
         for cache in self.caches() {
             cache.retain(|key, block| {
                 let keeps = !files.contains(&key.0);
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_not_to_cache_adds_no_block() {
+    fn uncached_reads_add_no_blocks() {
         let uncached = family("b").attribute("BLOCKCACHE", "false");
         let (_store, table) = table([family("a"), uncached]);
         read(&table, Scan::all().family("b"));

@@ -57,7 +57,8 @@ pub struct SearchRead {
 
 impl Catalog {
     pub(crate) fn new(engine: &Arc<Engine>) -> Self {
-        let (entries, requests) = (RwLock::default(), RequestTotals::default());
+        let entries = RwLock::default();
+        let requests = RequestTotals::default();
         Self { entries, engine: Arc::clone(engine), requests }
     }
 
@@ -117,7 +118,8 @@ impl Catalog {
     /// from being replaced and index states from changing.
     fn take_read_point(&self, engine: &Engine, sequence: u64) -> Option<(ReadPoint, Arc<Entries>)> {
         let served = self.entries();
-        let (context, families) = (engine.read_context(), engine.families.read());
+        let context = engine.read_context();
+        let families = engine.families.read();
         let point = ReadPoint::at(&context, &families, Arc::<Entries>::clone(&served), sequence)?;
         Some((point, served))
     }
@@ -188,8 +190,9 @@ impl Entries {
         let schema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
         let index = schema.index(index)?.clone();
         if index.search().is_none() {
-            let (index, table) = (index.name(), table.name());
-            return Err(Error::invalid(format!("index {index} of {table} is no full-text index")));
+            let message =
+                format!("index {} of {} is no full-text index", index.name(), table.name());
+            return Err(Error::invalid(message));
         }
         let entries = self.table(&index.table_name(table.name())?)?;
         let state = IndexState::of_table(entries.descriptor())?;

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_be_later_than_a_delete_is_also_where_the_clock_stands_still() {
+    fn timestamps_after_a_delete_are_later_while_the_clock_stands_still() {
         let source = TimestampSource::new(Arc::new(StandsStill));
         let mut at = 1000;
         for _ in 0..AHEAD_MILLIS_MAX + 5 {
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_is_opened_at_once_goes_on_after_what_was_given_ahead_of_the_clock() {
+    fn a_reopened_store_continues_after_timestamps_ahead_of_the_clock() {
         let source = TimestampSource::new(Arc::new(StandsStill));
         source.compare_with_stored(1000 + AHEAD_MILLIS_MAX);
         assert_eq!(source.issue().as_millis(), 1001 + AHEAD_MILLIS_MAX);

@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_format_is_told_by_a_look_and_written_anew_by_an_open() {
+    fn a_missing_format_is_reported_by_a_check_and_rewritten_by_an_open() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(manifest::PATH), "").unwrap();
         let look = ReadOnlyDirectory::at(dir.path()).unwrap();

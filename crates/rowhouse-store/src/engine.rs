@@ -231,7 +231,8 @@ impl Engine {
             let region = tables.find_map(|table| table.regions.get(&family.region_id()));
             region.map(|region| region.info.name().to_string())
         });
-        let (family, region) = (escape(family.name()), region.unwrap_or_default());
+        let family = escape(family.name());
+        let region = region.unwrap_or_default();
         self.begin_task(format!("{what} {family} in {region}"), status)
     }
 

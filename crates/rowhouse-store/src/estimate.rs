@@ -83,14 +83,16 @@ impl Table {
             amount.add(estimate(&ranges[at * ranges.len() / sampled])?);
         }
         if sampled < ranges.len() {
-            let (first, last) = (&ranges[0], &ranges[ranges.len() - 1]);
+            let first = &ranges[0];
+            let last = &ranges[ranges.len() - 1];
             let factor = ranges.len() as f64 / sampled as f64;
             let all = estimate(&RowRange::new(first.start.clone(), last.stop.clone()))?;
             amount.bytes = (amount.bytes * factor).min(all.bytes);
             amount.cells = (amount.cells * factor).min(all.cells);
         }
         // The casts saturate.
-        let (bytes, cells) = (amount.bytes.round() as u64, amount.cells.round() as u64);
+        let bytes = amount.bytes.round() as u64;
+        let cells = amount.cells.round() as u64;
         Ok(RangeEstimate { bytes, cells })
     }
 }
@@ -112,7 +114,8 @@ impl Region {
             }
             for file in &super_version.files {
                 let share = file.share_in(&range)?;
-                let (bytes, cells) = (file.uncompressed_len() as f64, file.meta().cells as f64);
+                let bytes = file.uncompressed_len() as f64;
+                let cells = file.meta().cells as f64;
                 amount.add(Amount { bytes: share * bytes, cells: share * cells });
             }
         }

@@ -79,19 +79,21 @@ impl MaintainedIndex {
     /// `RegionTooBusy` if the index will be built without a request, otherwise `Corruption`.
     pub(crate) fn check_takes_values(&self) -> Result<()> {
         let Some(KnownDamage { why, is_temporary, .. }) = &self.damage else { return Ok(()) };
-        let (index, table) = (self.index.name(), self.table.name());
-        Err(match is_temporary {
-            true => Error::new(
+        let index = self.index.name();
+        let table = self.table.name();
+        Err(if *is_temporary {
+            Error::new(
                 ErrorKind::RegionTooBusy,
                 format!(
                     "a new value of unique index {index} cannot be checked while the index is \
                      built anew, try again later: table={table}, damage={why}"
                 ),
-            ),
-            false => Error::corruption(format!(
+            )
+        } else {
+            Error::corruption(format!(
                 "a new value of unique index {index} cannot be checked before `repair_index` has \
                  built the index anew: table={table}, damage={why}"
-            )),
+            ))
         })
     }
 
@@ -169,7 +171,9 @@ impl IndexedTable {
         rebuild_bytes_max: u64,
     ) -> Result<Self> {
         let mut columns: Option<Columns> = None;
-        let (mut indexes, mut copies, mut searches) = (Vec::new(), Vec::new(), Vec::new());
+        let mut indexes = Vec::new();
+        let mut copies = Vec::new();
+        let mut searches = Vec::new();
         for index in schema.indexes() {
             let name = index.table_name(base)?;
             let table = tables.get(&name).ok_or_else(|| {
@@ -238,7 +242,8 @@ pub(crate) fn is_off_by_damage(table: &TableDescriptor) -> bool {
 
 /// Returns the error for a row in an index table that is no entry.
 pub(crate) fn not_an_entry(entries: &Table, row: &[u8], why: &KeyMismatch) -> Error {
-    let (name, row) = (entries.name(), escape(row));
+    let name = entries.name();
+    let row = escape(row);
     Error::corruption(format!("a row of {name} is no entry: {why}: row={row}"))
 }
 

@@ -98,7 +98,8 @@ mod tests {
     #[test]
     fn nothing_is_visible_before_its_predecessors() {
         let mvcc = Arc::new(Mvcc::new(10));
-        let (first, second) = (mvcc.reserve(), mvcc.reserve());
+        let first = mvcc.reserve();
+        let second = mvcc.reserve();
         let late = {
             let mvcc = Arc::clone(&mvcc);
             std::thread::spawn(move || {
@@ -117,7 +118,8 @@ mod tests {
     #[test]
     fn several_numbers_are_visible_at_once_and_none_comes_between() {
         let mvcc = Mvcc::new(10);
-        let (several, next) = (mvcc.reserve_several(3), mvcc.reserve());
+        let several = mvcc.reserve_several(3);
+        let next = mvcc.reserve();
         assert_eq!((several.clone(), next), (11..=13, 14));
         mvcc.publish_several(several);
         assert_eq!(mvcc.visible(), 13);

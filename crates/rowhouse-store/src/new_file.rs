@@ -68,7 +68,8 @@ impl<'a> NewFile<'a> {
             ..WriterOptions::default()
         };
         let writer = Writer::new(Output { file, offset: 0 }, options);
-        let (disk, writer) = (Arc::clone(&engine.disk), Some(writer));
+        let disk = Arc::clone(&engine.disk);
+        let writer = Some(writer);
         let region_id = family.region_id();
         let stamp = engine
             .manifest

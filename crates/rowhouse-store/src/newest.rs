@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readers_get_the_newest_value_and_keep_what_they_got() {
+    fn readers_get_the_newest_value_and_hold_the_value_they_got() {
         let newest = Current::new(String::from("a"));
         let first = newest.get();
         newest.replace(String::from("b"));

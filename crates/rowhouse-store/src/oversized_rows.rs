@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_outgrows_a_region_is_told_once_with_its_fields() {
+    fn a_row_that_outgrows_a_region_is_reported_once_with_its_fields() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         let name = TableName::parse("t").unwrap();

@@ -155,7 +155,8 @@ impl Settings {
     /// # Errors
     /// `InvalidRequest` for a setting outside the bounds.
     pub fn check(&self) -> Result<()> {
-        let (bytes, bounds) = (self.mutation_bytes_max, Self::MUTATION_BYTES);
+        let bytes = self.mutation_bytes_max;
+        let bounds = Self::MUTATION_BYTES;
         if bounds.contains(&bytes) {
             return Ok(());
         }

@@ -132,10 +132,12 @@ pub fn stats(
 ) -> Result<StoreStats> {
     let dir = dir.as_ref();
     let _look = ReadOnlyDirectory::at(dir)?;
-    let (disk, boot_id) = (RealDisk::read_only(dir), directory::boot_id());
+    let disk = RealDisk::read_only(dir);
+    let boot_id = directory::boot_id();
     let whole = manifest::read(&disk, boot_id)?
         .ok_or_else(|| rowhouse_model::Error::corruption("MANIFEST is missing"))?;
-    let (state, age) = (whole.state, whole.age);
+    let state = whole.state;
+    let age = whole.age;
     let is_selected = |entry: &&std::sync::Arc<TableEntry>| {
         table.is_none_or(|name| entry.descriptor.name() == name)
     };
@@ -149,7 +151,8 @@ pub fn stats(
     let bytes_total = regions.map(|region| bytes_of(region)).sum();
     let regions = entries.iter().flat_map(|entry| entry.regions.keys().copied());
     let (mut logged, scan) = logged_cells(&disk, boot_id, &state, age, regions.collect())?;
-    let (log_records, log_bytes) = (scan.records, scan.bytes);
+    let log_records = scan.records;
+    let log_bytes = scan.bytes;
     let AsideSize { files: aside_files, bytes: aside_bytes } = aside::size(&disk);
     let tables = Vec::new();
     let mut stats = StoreStats { tables, log_records, log_bytes, aside_files, aside_bytes };
@@ -157,7 +160,8 @@ pub fn stats(
     for entry in entries {
         let table_name = entry.descriptor.name().to_string();
         let columns = ColumnSchema::of_table(&entry.descriptor).ok().flatten();
-        let (mut largest, mut sample) = (Largest::default(), Sample::default());
+        let mut largest = Largest::default();
+        let mut sample = Sample::default();
         let mut regions: Vec<_> = entry.regions.iter().collect();
         regions.sort_by(|(_, a), (_, b)| a.info.range.start.cmp(&b.info.range.start));
         let mut counted = Vec::with_capacity(regions.len());
@@ -167,13 +171,18 @@ pub fn stats(
                 largest.offer(row);
                 sample.offer(&row.row);
             };
-            let logged = logged.remove(id).unwrap_or_default();
-            counted.push(region_stats(dir, region, &logged, columns.as_ref(), &mut seen)?);
+            let cells = logged.remove(id).unwrap_or_default();
+            counted.push(region_stats(dir, region, &cells, columns.as_ref(), &mut seen)?);
             bytes_done += bytes_of(region);
         }
-        let (descriptor, largest_rows) = (entry.descriptor.clone(), largest.into_rows());
-        let sample = sample.rows;
-        stats.tables.push(TableStats { descriptor, regions: counted, largest_rows, sample });
+        let descriptor = entry.descriptor.clone();
+        let largest_rows = largest.into_rows();
+        stats.tables.push(TableStats {
+            descriptor,
+            regions: counted,
+            largest_rows,
+            sample: sample.rows,
+        });
     }
     Ok(stats)
 }
@@ -306,7 +315,8 @@ fn key_len(key: &Key<'_>) -> u64 {
 
 impl FamilyStats {
     fn add_file(&mut self, file: &HFile) {
-        let (meta, trailer) = (file.meta(), file.meta().trailer());
+        let meta = file.meta();
+        let trailer = file.meta().trailer();
         self.files += 1;
         self.file_bytes += trailer.file_len;
         self.index_bytes += trailer.uncompressed_index_len;
@@ -332,7 +342,8 @@ impl<'c> Counted<'c> {
     }
 
     fn note(&mut self, cell: &CellRef<'_>) {
-        let (stats, key) = (&mut self.stats, &cell.key);
+        let stats = &mut self.stats;
+        let key = &cell.key;
         let same_row = stats.cells > 0 && equal_bytes(&self.row, key.row);
         let same_column = same_row && equal_bytes(&self.qualifier, key.qualifier);
         stats.cells += 1;
@@ -343,11 +354,10 @@ impl<'c> Counted<'c> {
         stats.row_bytes += key.row.len() as u64;
         stats.value_bytes += cell.value.len() as u64;
         stats.tag_bytes += cell.tags.len() as u64;
-        stats.repeated_bytes += match same_row {
-            true => {
-                (key.row.len() + key.family.len() + common(&self.qualifier, key.qualifier)) as u64
-            }
-            false => common(&self.row, key.row) as u64,
+        stats.repeated_bytes += if same_row {
+            (key.row.len() + key.family.len() + common(&self.qualifier, key.qualifier)) as u64
+        } else {
+            common(&self.row, key.row) as u64
         };
         let columns = self.columns.and_then(|columns| columns.find(key.family, key.qualifier));
         let is_name = columns.is_none_or(|column| column.template().is_none());
@@ -526,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn one_table_can_be_asked_for_and_a_store_in_use_is_refused() {
+    fn stats_cover_one_table_and_a_store_in_use_is_refused() {
         let dir = filled();
         assert_eq!(stats(dir.path(), Some(&name()), |_| {}).unwrap().tables.len(), 1);
         let other = TableName::parse("other").unwrap();

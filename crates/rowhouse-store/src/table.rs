@@ -46,7 +46,8 @@ impl Table {
         share_heat(&regions, &[]);
         let disabled = Arc::new(AtomicBool::new(state == TableState::Disabled));
         let indexes = IndexSchema::of_table(&descriptor);
-        let (reindexing, misfits_written) = (Arc::default(), Arc::default());
+        let reindexing = Arc::default();
+        let misfits_written = Arc::default();
         Self { id, descriptor, indexes, regions, disabled, reindexing, misfits_written }
     }
 
@@ -57,7 +58,8 @@ impl Table {
 
     /// Returns the same table with a new declaration.
     pub(crate) fn altered(&self, descriptor: TableDescriptor) -> Self {
-        let (regions, disabled) = (self.regions.clone(), Arc::clone(&self.disabled));
+        let regions = self.regions.clone();
+        let disabled = Arc::clone(&self.disabled);
         let indexes = IndexSchema::of_table(&descriptor);
         let reindexing = Arc::clone(&self.reindexing);
         let misfits_written = Arc::clone(&self.misfits_written);
@@ -96,8 +98,10 @@ impl Table {
         let mut regions: Vec<_> = left.chain(added).cloned().collect();
         sort(&mut regions);
         share_heat(&regions, &self.regions);
-        let (descriptor, disabled) = (self.descriptor.clone(), Arc::clone(&self.disabled));
-        let (indexes, reindexing) = (self.indexes.clone(), Arc::clone(&self.reindexing));
+        let descriptor = self.descriptor.clone();
+        let disabled = Arc::clone(&self.disabled);
+        let indexes = self.indexes.clone();
+        let reindexing = Arc::clone(&self.reindexing);
         let misfits_written = Arc::clone(&self.misfits_written);
         Self { id: self.id, descriptor, indexes, regions, disabled, reindexing, misfits_written }
     }
@@ -479,13 +483,12 @@ impl TableScanner {
         self.region_gave_rows = false;
         let Some(left) = self.left.take() else { return Ok(()) };
         let Self { table, scan, point, rows_left, is_counted, .. } = self;
-        let (rows_left, is_counted) = (*rows_left, *is_counted);
+        let rows_left = *rows_left;
+        let is_counted = *is_counted;
         let edge = if scan.reversed { &left.stop } else { &left.start };
         let (scanner, opened) = loop {
-            let region = match scan.reversed {
-                true => table.region_before(edge),
-                false => table.region_of(edge),
-            };
+            let region =
+                if scan.reversed { table.region_before(edge) } else { table.region_of(edge) };
             let region = match point {
                 Some(point) if scan.reversed => {
                     region.of_point(point, |range| reaches_up_to(range, edge))
@@ -496,10 +499,11 @@ impl TableScanner {
             let range = region.info().range.intersect(&left);
             let limit = scan.limit.map(|_| rows_left);
             let scan = Scan { range: range.clone(), limit, ..scan.clone() };
-            let opened = match is_counted {
-                true => region.open_scan(&scan, point.as_deref()),
+            let opened = if is_counted {
+                region.open_scan(&scan, point.as_deref())
+            } else {
                 // Such scans have no read point.
-                false => region.scan_uncounted(&scan),
+                region.scan_uncounted(&scan)
             };
             match opened {
                 Ok(scanner) => break (scanner, range),
@@ -526,11 +530,14 @@ fn reaches_up_to(range: &RowRange, bound: &[u8]) -> bool {
 
 /// Returns the part of `range` that remains after `opened`, which lies at either end.
 fn rest(range: RowRange, opened: &RowRange, reversed: bool) -> Option<RowRange> {
-    let rest = match reversed {
-        true if opened.start.is_empty() => return None,
-        true => RowRange { stop: opened.start.clone(), ..range },
-        false if opened.stop.is_empty() => return None,
-        false => RowRange { start: opened.stop.clone(), ..range },
+    let edge = if reversed { &opened.start } else { &opened.stop };
+    if edge.is_empty() {
+        return None;
+    }
+    let rest = if reversed {
+        RowRange { stop: edge.clone(), ..range }
+    } else {
+        RowRange { start: edge.clone(), ..range }
     };
     (!rest.is_empty()).then_some(rest)
 }

@@ -232,7 +232,7 @@ fn a_row_of_a_million_columns_is_read_in_parts_of_bounded_memory() {
 }
 
 #[test]
-fn a_value_of_100_megabytes_is_kept_as_it_is() {
+fn a_value_of_100_megabytes_is_read_back_unchanged() {
     if !takes_its_time() {
         return;
     }
@@ -254,7 +254,7 @@ fn a_value_of_100_megabytes_is_kept_as_it_is() {
 }
 
 #[test]
-fn values_of_half_a_gib_and_up_to_the_limit_are_kept_as_they_are() {
+fn values_of_half_a_gib_and_up_to_the_limit_are_read_back_unchanged() {
     if !takes_its_time() {
         return;
     }
@@ -380,7 +380,8 @@ fn thirty_thousand_files_of_ten_thousand_regions_are_there_after_opening() {
     if !takes_its_time() {
         return;
     }
-    let (dir, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let hfiles = tempfile::tempdir().unwrap();
     let started = Instant::now();
     let first = unmerged(dir.path());
     let source = create(&first, "source", &["f"], &[]);
@@ -398,7 +399,8 @@ fn thirty_thousand_files_of_ten_thousand_regions_are_there_after_opening() {
     }
     let created = started.elapsed();
     drop((source, table, first));
-    let (started, before) = (Instant::now(), IN_USE.load(Ordering::Relaxed));
+    let started = Instant::now();
+    let before = IN_USE.load(Ordering::Relaxed);
     let resident_before = resident_bytes();
     let store = unmerged(dir.path());
     let opened = started.elapsed();
@@ -442,7 +444,8 @@ fn resident_bytes() -> u64 {
 
 /// Opens a store. Returns how much time and memory that took.
 fn reopen(dir: &Path) -> (Store, String) {
-    let (started, before) = (Instant::now(), IN_USE.load(Ordering::Relaxed));
+    let started = Instant::now();
+    let before = IN_USE.load(Ordering::Relaxed);
     let store = store(dir);
     let bytes = IN_USE.load(Ordering::Relaxed).saturating_sub(before);
     (store, format!("opened in {:?} with {bytes} bytes in use", started.elapsed()))

@@ -26,7 +26,7 @@ const WRITERS: usize = 2;
 const ROWS: u64 = 40;
 
 #[test]
-fn what_was_acknowledged_survives_kill_9_whole() {
+fn acknowledged_writes_survive_kill_9_whole() {
     if let Some(dir) = std::env::var_os("ROWHOUSE_CHILD") {
         return write_until_killed(&PathBuf::from(dir));
     }
@@ -50,7 +50,7 @@ fn what_was_acknowledged_survives_kill_9_whole() {
 /// Runs a process that writes, and kills it. Notes the batches that it printed as written.
 fn live_and_die(dir: &Path, lives: Duration, acknowledged: &mut [u64; WRITERS]) {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "what_was_acknowledged_survives_kill_9_whole", "--nocapture"])
+        .args(["--exact", "acknowledged_writes_survive_kill_9_whole", "--nocapture"])
         .env("ROWHOUSE_CHILD", dir)
         .env("ROWHOUSE_ACKNOWLEDGED", acknowledged.map(|number| number.to_string()).join(" "))
         .stdout(Stdio::piped())
@@ -141,15 +141,15 @@ fn row(writer: usize, number: u64) -> String {
 }
 
 fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation)> {
-    let (a, b) = (table(store, "a"), table(store, "b"));
+    let a = table(store, "a");
+    let b = table(store, "b");
     let row = row(writer, number);
     // At a separate timestamp: a delete covers puts in the same millisecond, including later ones.
     let at = Timestamp::from_millis(i64::try_from(number).unwrap()).unwrap();
     let mut batch: Vec<(Arc<Table>, Mutation)> = if is_delete(number) {
         let mut delete = Delete::new(row).unwrap();
         delete.timestamp = at;
-        let delete = || delete.clone().into();
-        vec![(Arc::clone(&a), delete()), (Arc::clone(&b), delete())]
+        vec![(Arc::clone(&a), delete.clone().into()), (Arc::clone(&b), delete.into())]
     } else {
         let value = number.to_be_bytes();
         let put = || Put::new(row.clone()).unwrap();
@@ -167,8 +167,8 @@ fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation
 fn check(store: &Store, acknowledged: [u64; WRITERS]) -> [u64; WRITERS] {
     let mut counts = [0; WRITERS];
     for (writer, acknowledged) in acknowledged.into_iter().enumerate() {
-        let counter = Get::new(format!("{writer}-counter")).unwrap();
-        let counter = table(store, "a").get(&counter).unwrap();
+        let get = Get::new(format!("{writer}-counter")).unwrap();
+        let counter = table(store, "a").get(&get).unwrap();
         let counted = counter.counter("g", "n").unwrap().unwrap_or(0).unsigned_abs();
         assert!(
             counted == acknowledged || counted == acknowledged + 1,
@@ -176,9 +176,10 @@ fn check(store: &Store, acknowledged: [u64; WRITERS]) -> [u64; WRITERS] {
         );
         let mut expected = BTreeMap::new();
         for number in 1..=counted {
-            match is_delete(number) {
-                true => drop(expected.remove(&row(writer, number))),
-                false => drop(expected.insert(row(writer, number), number)),
+            if is_delete(number) {
+                expected.remove(&row(writer, number));
+            } else {
+                expected.insert(row(writer, number), number);
             }
         }
         for (name, family) in [("a", "f"), ("a", "g"), ("b", "f")] {

@@ -27,7 +27,8 @@ pub fn copy_store(
     into: impl AsRef<Path>,
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<CopyReport> {
-    let (from, into) = (from.as_ref(), into.as_ref());
+    let from = from.as_ref();
+    let into = into.as_ref();
     // Holds the store's lock, if it has one, so that no other process opens it during the copy.
     let held = ReadOnlyDirectory::at(from)?;
     let target = Target::create(into)?;

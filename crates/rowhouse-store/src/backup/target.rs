@@ -53,8 +53,8 @@ impl Target {
         let target = Self { path: path.to_owned(), unfinished, is_finished: false };
         drop(Directory::hold(&target.unfinished, HolderState::Embedded)?);
         for dir in [WAL_DIR, FILES_DIR] {
-            let dir = target.unfinished.join(dir);
-            fs::create_dir(&dir).map_err(|source| at("cannot make", &dir, source))?;
+            let path = target.unfinished.join(dir);
+            fs::create_dir(&path).map_err(|source| at("cannot make", &path, source))?;
         }
         Ok(target)
     }
@@ -127,8 +127,8 @@ impl Target {
         fs::rename(&self.unfinished, &path).map_err(failed)?;
         self.is_finished = true;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = File::open(parent.unwrap_or(Path::new(".")));
-        parent.and_then(|parent| parent.sync_all()).map_err(failed)
+        let opened = File::open(parent.unwrap_or(Path::new(".")));
+        opened.and_then(|dir| dir.sync_all()).map_err(failed)
     }
 }
 

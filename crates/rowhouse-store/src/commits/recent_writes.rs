@@ -96,12 +96,12 @@ impl RecentWrites {
 
 impl Rows {
     fn note(&mut self, region: u64, row: &[u8], sequence: u64, bytes_max: usize) {
-        let region = self.regions.entry(region).or_default();
-        if let Some(last) = region.get_mut(row) {
+        let rows = self.regions.entry(region).or_default();
+        if let Some(last) = rows.get_mut(row) {
             *last = sequence.max(*last);
             return;
         }
-        region.insert(row.to_vec(), sequence);
+        rows.insert(row.to_vec(), sequence);
         self.bytes += row.len() + ROW_BYTES;
         if self.bytes > bytes_max {
             self.regions.clear();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_ranges_changed_when_written_behind_a_sequence() {
+    fn rows_and_ranges_changed_when_written_after_a_sequence() {
         let mut rows = Rows::default();
         for (name, sequence) in [("b", 5), ("d", 7), ("b", 6)] {
             rows.note(1, name.as_bytes(), sequence, BYTES_MAX);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_to_remember_may_have_changed() {
+    fn forgotten_writes_may_have_changed_any_row() {
         let recent = RecentWrites::default();
         let may = |sequence| recent.may_have_changed([(1, &row("z"))], sequence);
         recent.rows.lock().note(1, b"a", 5, 100);

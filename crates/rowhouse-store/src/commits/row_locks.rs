@@ -318,13 +318,13 @@ impl RowLocks {
         stripe: usize,
         wait_mode: WaitMode,
     ) -> NonBlocking<MutexGuard<'_, StripeTimestamps>> {
-        let stripe = &self.stripes[stripe];
+        let lock = &self.stripes[stripe];
         match wait_mode {
-            WaitMode::Blocking => NonBlocking::Done(stripe.lock()),
+            WaitMode::Blocking => NonBlocking::Done(lock.lock()),
             // Usually held by a write that ends within microseconds.
-            WaitMode::NonBlocking => stripe
-                .try_lock_for(LOCK_WAIT_MAX)
-                .map_or(NonBlocking::WouldBlock, NonBlocking::Done),
+            WaitMode::NonBlocking => {
+                lock.try_lock_for(LOCK_WAIT_MAX).map_or(NonBlocking::WouldBlock, NonBlocking::Done)
+            }
         }
     }
 }
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_another_holds_is_not_waited_for_by_who_may_not_wait() {
+    fn a_nonblocking_lock_does_not_wait_for_a_held_row() {
         let locks = RowLocks::new();
         let held = lock(&locks, 1, b"a");
         let one = || [(1, &b"a"[..])].into_iter();
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_not_told_apart_any_more_is_never_given_an_older_timestamp() {
+    fn an_evicted_row_never_gets_an_older_timestamp() {
         let mut stripe = StripeTimestamps::default();
         (1..=4).for_each(|row| stripe.note(row, put_at(millis(5))));
         assert_eq!((after(stripe.after(3)), after(stripe.after(9))), (Some([0, 1, 0]), None));

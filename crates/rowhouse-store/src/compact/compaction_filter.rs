@@ -193,11 +193,11 @@ impl CompactionFilter {
         limits: Option<DropLimits>,
     ) -> Self {
         let drops_surplus = family.policy().drops_surplus;
-        let family = family.descriptor();
-        let keep = Self::new(kinds, family, earliest_put, now_millis);
+        let descriptor = family.descriptor();
+        let keep = Self::new(kinds, descriptor, earliest_put, now_millis);
         match limits {
-            Some(limits) => keep.within(limits, family, now_millis, drops_surplus),
-            None if drops_surplus => keep.dropping_surplus(family, now_millis),
+            Some(limits) => keep.within(limits, descriptor, now_millis, drops_surplus),
+            None if drops_surplus => keep.dropping_surplus(descriptor, now_millis),
             None => keep,
         }
     }
@@ -276,10 +276,13 @@ impl CompactionFilter {
         self.row.extend_from_slice(row);
         self.kind = match &mut self.kinds {
             RowKinds::All(kind) => *kind,
-            RowKinds::MajorExcept(other_files) => match other_files.may_hold(row) {
-                true => CompactionKind::Minor,
-                false => CompactionKind::Major,
-            },
+            RowKinds::MajorExcept(other_files) => {
+                if other_files.may_hold(row) {
+                    CompactionKind::Minor
+                } else {
+                    CompactionKind::Major
+                }
+            }
         };
         self.all_major &= self.kind == CompactionKind::Major;
         self.visible[self.judged_as() as usize].begin_row();

@@ -76,9 +76,9 @@ pub(crate) fn compact(
             }
             _ => RowKinds::All(kind),
         };
-        let files = &files[run];
-        let _claim = choosing.take(kind, files);
-        return merge(engine, family, kinds, files, now_millis, hurry);
+        let chosen = &files[run];
+        let _claim = choosing.take(kind, chosen);
+        return merge(engine, family, kinds, chosen, now_millis, hurry);
     }
 }
 
@@ -201,7 +201,8 @@ fn merge_files(
     let start = Key::row_start(&range.start);
     let mut sources = Vec::with_capacity(files.len());
     let mut with_tags = false;
-    let (mut sequence_max, mut logged_max) = (0, 0);
+    let mut sequence_max = 0;
+    let mut logged_max = 0;
     let mut earliest_put = i64::MAX;
     for file in files {
         with_tags |= file.has_tags()?;
@@ -211,9 +212,10 @@ fn merge_files(
         sources.push(Source::File(FileCursor::open_once(file, &start)?));
     }
     let mut merge = Merge::new(sources, u64::MAX)?;
-    let compression = match kinds.are_all_major() {
-        true => family.descriptor().major_compaction_compression(),
-        false => family.descriptor().minor_compaction_compression(),
+    let compression = if kinds.are_all_major() {
+        family.descriptor().major_compaction_compression()
+    } else {
+        family.descriptor().minor_compaction_compression()
     };
     let mut keep = CompactionFilter::of_family(kinds, family, earliest_put, now_millis, limits);
     let mut progress = Progress::new(engine, family, hurry);

@@ -131,7 +131,8 @@ impl FamilyConfig<'_> {
 
     /// HBase accepts attributes as configuration, too.
     fn find(&self, key: &str) -> Option<String> {
-        let (table, family) = (self.table, self.family);
+        let table = self.table;
+        let family = self.family;
         let text = |value: &rowhouse_model::Bytes| String::from_utf8_lossy(value).into_owned();
         let of_family = || family.attributes.get(key.as_bytes()).map(text);
         let of_table = || table.attributes.get(key.as_bytes()).map(text);

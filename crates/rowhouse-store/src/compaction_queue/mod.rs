@@ -292,7 +292,8 @@ impl State {
         let times = self.failed.get(&job.key).map_or(0, |failure| failure.times) + 1;
         let wait = RETRY_WAIT.saturating_mul(1 << (times - 1).min(16)).min(RETRY_WAIT_MAX);
         let known = self.failed.get(&job.key).is_some_and(|failure| failure.message == message);
-        let (region, family) = (job.family.region_id(), rowhouse_model::escape(job.family.name()));
+        let region = job.family.region_id();
+        let family = rowhouse_model::escape(job.family.name());
         if known {
             tracing::debug!(error = message, region, %family, ?wait, "a compaction still fails");
         } else {

@@ -109,14 +109,14 @@ fn files(store: &Store, of: &str) -> Vec<String> {
 /// Returns each index's files.
 fn index_files(disk: &SimulatedDisk) -> Vec<(&'static str, String)> {
     let store = open(&disk.after_kill());
-    let files = NAMES.map(|index| {
-        let files = files(&store, &format!("mail.{index}"));
-        assert!(files.len() >= 2, "{index}: {files:?}");
-        files.into_iter().map(move |path| (index, path))
+    let paths = NAMES.map(|index| {
+        let of_index = files(&store, &format!("mail.{index}"));
+        assert!(of_index.len() >= 2, "{index}: {of_index:?}");
+        of_index.into_iter().map(move |path| (index, path))
     });
-    let files = files.into_iter().flatten().collect();
+    let paths = paths.into_iter().flatten().collect();
     store.abandon();
-    files
+    paths
 }
 
 fn state(store: &Store, index: &str) -> IndexState {

@@ -41,7 +41,7 @@ fn is_reported(disk: &SimulatedDisk, fault: &str) {
 }
 
 #[test]
-fn a_missing_file_is_an_error_or_missing_by_nobody() {
+fn a_missing_file_is_an_error_or_unneeded() {
     for end in ENDS {
         let whole = disk(end);
         for path in whole.paths() {
@@ -100,7 +100,7 @@ fn a_log_directory_that_was_emptied_is_an_error_that_names_a_segment() {
 }
 
 #[test]
-fn a_doubled_file_is_an_error_or_minded_by_nobody() {
+fn a_duplicated_file_is_an_error_or_ignored() {
     for end in ENDS {
         let whole = disk(end);
         for path in whole.paths() {
@@ -123,7 +123,7 @@ fn a_doubled_file_is_an_error_or_minded_by_nobody() {
 }
 
 #[test]
-fn files_that_changed_places_are_an_error_or_used_by_nobody() {
+fn swapped_files_are_an_error_or_unused() {
     for end in ENDS {
         let whole = disk(end);
         let paths = whole.paths();
@@ -207,7 +207,7 @@ fn a_salvage_misses_nothing_with_one_copy_of_the_manifest() {
 }
 
 #[test]
-fn damage_of_both_copies_of_the_manifest_is_told_of_both() {
+fn damage_of_both_copies_of_the_manifest_is_reported_for_both() {
     let disk = disk(End::Closed);
     disk.corrupt("MANIFEST", 100, 1);
     disk.corrupt("MANIFEST.copy", 200, 1);
@@ -227,7 +227,8 @@ fn a_salvage_reads_a_manifest_without_its_header() {
 
 #[test]
 fn a_manifest_of_another_store_is_refused() {
-    let (one, other) = (disk(End::Closed), disk(End::Closed));
+    let one = disk(End::Closed);
+    let other = disk(End::Closed);
     write(&one, "MANIFEST", &bytes(&other, "MANIFEST"));
     let [problem] = &check(&one).problems[..] else { panic!("one problem") };
     assert!(problem.message().contains("of different stores"), "{problem}");
@@ -235,7 +236,7 @@ fn a_manifest_of_another_store_is_refused() {
 }
 
 #[test]
-fn a_store_that_was_killed_is_said_to_be_so() {
+fn a_check_reports_that_a_store_was_killed() {
     assert_eq!(check(&disk(End::Closed)).log_end, None);
     let end = check(&disk(End::Killed)).log_end.unwrap();
     assert!(end.starts_with("wal/00") && end.contains("synced up to sequence "), "{end}");

@@ -155,7 +155,7 @@ pub(super) fn salvage(disk: &SimulatedDisk, damaged: &str) -> bool {
 }
 
 #[test]
-fn a_salvage_after_a_flipped_bit_anywhere_tells_what_is_lost() {
+fn a_salvage_after_any_flipped_bit_reports_every_loss() {
     for end in [End::Closed, End::Killed] {
         let whole = disk(end);
         assert!(salvage(&whole, "whole"));
@@ -170,7 +170,7 @@ fn a_salvage_after_a_flipped_bit_anywhere_tells_what_is_lost() {
 }
 
 #[test]
-fn a_salvage_of_a_closed_store_tells_what_was_cut_from_it() {
+fn a_salvage_of_a_closed_store_reports_truncated_files() {
     let whole = disk(End::Closed);
     for path in whole.paths() {
         for len in some_places(&path, whole.file_len(&path).unwrap()) {
@@ -182,9 +182,9 @@ fn a_salvage_of_a_closed_store_tells_what_was_cut_from_it() {
 }
 
 #[test]
-fn a_salvage_tells_what_the_disk_does_not_give() {
+fn a_salvage_reports_unreadable_data() {
     let whole = disk(End::Closed);
-    let salvaged = (0..100).filter(|seed| {
+    let seeds = (0..100).filter(|seed| {
         let disk = SimulatedDisk::seeded(*seed);
         for path in whole.paths() {
             let mut bytes = vec![0; whole.file_len(&path).unwrap()];
@@ -194,12 +194,12 @@ fn a_salvage_tells_what_the_disk_does_not_give() {
         disk.set_faults(Faults { read: 15, ..Faults::default() });
         salvage(&disk, &format!("unreadable, {seed}"))
     });
-    let salvaged = salvaged.count();
+    let salvaged = seeds.count();
     assert!((1..99).contains(&salvaged), "{salvaged}");
 }
 
 #[test]
-fn a_salvage_tells_of_each_file_that_is_missing() {
+fn a_salvage_reports_each_missing_file() {
     let whole = disk(End::Closed);
     for path in whole.paths() {
         let disk = whole.after_kill();

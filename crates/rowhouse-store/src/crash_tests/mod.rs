@@ -53,7 +53,8 @@ fn values(store: &Store) -> Vec<Option<u8>> {
     let table = store.table(&name()).unwrap();
     let values = (0..16u8).map(|row| {
         let row = table.get(&Get::new(row.to_string()).unwrap()).unwrap();
-        let (f, g) = (row.value("f", "q"), row.value("g", "q"));
+        let f = row.value("f", "q");
+        let g = row.value("g", "q");
         assert_eq!(f, g, "half a mutation is visible");
         f.map(|value| value[0])
     });
@@ -61,7 +62,7 @@ fn values(store: &Store) -> Vec<Option<u8>> {
 }
 
 #[test]
-fn a_synced_write_survives_behind_what_a_killed_process_left_unsynced() {
+fn a_synced_write_after_unsynced_writes_of_a_killed_process_survives() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();
     create(&store);
@@ -97,7 +98,8 @@ fn source(dir: &tempfile::TempDir) -> Store {
 
 #[test]
 fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
-    let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = tempfile::tempdir().unwrap();
+    let files = tempfile::tempdir().unwrap();
     let cells = crate::ExportedCells::Kept;
     source(&from).export_hfiles(&name(), files.path(), cells, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
@@ -105,8 +107,9 @@ fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
 }
 
 #[test]
-fn a_store_opens_after_a_power_cut_behind_a_load() {
-    let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+fn a_store_opens_after_a_power_cut_that_follows_a_load() {
+    let from = tempfile::tempdir().unwrap();
+    let files = tempfile::tempdir().unwrap();
     let cells = crate::ExportedCells::Kept;
     source(&from).export_hfiles(&name(), files.path(), cells, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
@@ -135,7 +138,8 @@ fn a_store_opens_after_a_power_cut_behind_a_load() {
 
 #[test]
 fn a_load_does_not_take_the_reserve() {
-    let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = tempfile::tempdir().unwrap();
+    let files = tempfile::tempdir().unwrap();
     let cells = crate::ExportedCells::Kept;
     source(&from).export_hfiles(&name(), files.path(), cells, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
@@ -234,7 +238,7 @@ fn sequences_of_forgotten_segments_are_not_given_out_again() {
 }
 
 #[test]
-fn what_asked_for_no_log_survives_a_clean_close_and_no_kill() {
+fn unlogged_writes_survive_a_clean_close_but_no_kill() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();
     create(&store);
@@ -412,7 +416,7 @@ fn a_disk_that_is_elsewhere_ends_writing_until_the_store_is_opened_again() {
 }
 
 #[test]
-fn merged_files_that_a_killed_process_left_are_removed_and_strangers_kept() {
+fn merged_files_of_a_killed_process_are_removed_and_foreign_files_stay() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();
     create(&store);
@@ -450,7 +454,7 @@ fn data_without_a_manifest_is_refused() {
 }
 
 #[test]
-fn damage_below_what_was_synced_is_refused_even_after_a_restart() {
+fn damage_below_the_synced_offset_is_refused_even_after_a_restart() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();
     create(&store);
@@ -546,7 +550,7 @@ fn a_write_without_log_between_two_segments_leaves_no_gap_in_the_log() {
 }
 
 #[test]
-fn a_bloom_that_cannot_be_read_fails_no_read_and_is_told_by_a_check() {
+fn an_unreadable_bloom_fails_no_read_and_is_reported_by_a_check() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();
     create(&store);

@@ -70,14 +70,16 @@ fn a_promotion_that_a_crash_interrupts_has_happened_whole_or_not_at_all() {
         store.abandon();
         for crashed in [disk.after_kill(), disk.after_power_cut(changes)] {
             let store = open(&crashed, 2).unwrap();
-            let (key, copy) = (key_of(&store, "mail"), key_of(&store, "mail.by_user"));
+            let key = key_of(&store, "mail");
+            let copy = key_of(&store, "mail.by_user");
             let keys = [key.to_string(), copy.to_string()];
-            match promoted.is_ok() {
-                true => assert_eq!(keys, [PROMOTED, KEY], "after {changes} changes"),
-                false => assert!(
+            if promoted.is_ok() {
+                assert_eq!(keys, [PROMOTED, KEY], "after {changes} changes");
+            } else {
+                assert!(
                     keys == [PROMOTED, KEY] || keys == [KEY, PROMOTED],
                     "after {changes} changes: {keys:?}"
-                ),
+                );
             }
             outcomes.insert((promoted.is_ok(), keys[0] == PROMOTED));
             assert_eq!(times(&store, "mail"), all, "after {changes} changes");

@@ -66,9 +66,10 @@ fn a_replacement_that_a_crash_interrupts_has_happened_whole_or_not_at_all() {
             assert_eq!(values(&store, "mail", family), expected, "after {changes} changes");
             let verified = store.verify_index(&name("mail"), "sized", |_| {}).unwrap();
             assert!(verified.is_clean(), "after {changes} changes: {verified:?}");
-            match is_new {
-                true => assert!(store.table(&name("mail.new.sized")).is_err()),
-                false => assert_eq!(values(&store, "mail.new", "e"), [NEW; ROWS as usize]),
+            if is_new {
+                assert!(store.table(&name("mail.new.sized")).is_err());
+            } else {
+                assert_eq!(values(&store, "mail.new", "e"), [NEW; ROWS as usize]);
             }
             outcomes.insert((replaced.is_ok(), is_new));
         }

@@ -106,9 +106,9 @@ impl Disk for RealDisk {
     }
 
     fn list(&self, dir: &str) -> io::Result<Vec<String>> {
-        let dir = self.open_at(dir, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let opened = self.open_at(dir, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let mut names = Vec::new();
-        for entry in Dir::new(dir)? {
+        for entry in Dir::new(opened)? {
             // A name that is not UTF-8 does not belong to the store.
             match entry?.file_name().to_str() {
                 Ok("." | "..") | Err(_) => {}

@@ -206,9 +206,10 @@ impl DropLimits {
         let facts: Vec<FileSummary<'_>> =
             with_markers.map(|file| file.facts(family.range())).collect();
         let limits = Self::keeping_all(family);
-        let earliest_put = match family.keeps_markers() {
-            true => i64::MIN,
-            false => earliest_put(&memstores, &files, &apart)?,
+        let earliest_put = if family.keeps_markers() {
+            i64::MIN
+        } else {
+            earliest_put(&memstores, &files, &apart)?
         };
         Ok(Self {
             earliest_put,

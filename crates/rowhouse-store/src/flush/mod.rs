@@ -195,7 +195,8 @@ fn write_file(
     let kind = CompactionKind::Minor;
     let mut keep = CompactionFilter::of_family(kind, family, i64::MIN, now_millis, limits);
     let mut file: Option<NewFile<'_>> = None;
-    let (mut cells, mut dropped) = (0u64, false);
+    let mut cells = 0u64;
+    let mut dropped = false;
     while let Some(cell) = merge.cell() {
         if cell.sequence > judged_to || keep.keeps(&cell) {
             let file = match &mut file {
@@ -217,7 +218,8 @@ fn write_file(
     engine.check_working()?;
     let file = file.map(|file| file.finish(last, false)).transpose()?;
     let readable_from = if dropped { last.min(judged_to) } else { 0 };
-    let (retention, limits) = (family.descriptor().into(), keep.into_limits());
+    let retention = family.descriptor().into();
+    let limits = keep.into_limits();
     Ok(Written { file, readable_from, now_millis, retention, limits })
 }
 

@@ -65,7 +65,7 @@ fn left_by_a_flush(family: FamilyDescriptor) -> String {
 }
 
 #[test]
-fn a_flush_writes_what_a_minor_merge_would_leave() {
+fn a_flush_writes_the_same_cells_as_a_minor_merge() {
     assert_eq!(left_by_a_flush(family().versions(2)), "4/DeleteVersion 3/Put 2/Put");
     let all = "4/DeleteVersion 4/Put 3/Put 2/Put 1/Put";
     assert_eq!(left_by_a_flush(family().attribute("NEW_VERSION_BEHAVIOR", "TRUE")), all);
@@ -151,7 +151,8 @@ fn scans_over_flushes(reversed: bool, go_on: impl Fn(&mut RegionScanner)) -> usi
     let store = open(&SimulatedDisk::default());
     let table = table(&store, family());
     let region = Arc::clone(&table.regions()[0]);
-    let (mut memstores, mut scanners) = (Vec::new(), Vec::new());
+    let mut memstores = Vec::new();
+    let mut scanners = Vec::new();
     let put_all = |millis| {
         for row in 0..200 {
             let put = Put::new(format!("{row:03}")).unwrap();
@@ -204,7 +205,7 @@ fn scanners_on_their_way_let_memstores_go_that_were_flushed() {
 }
 
 #[test]
-fn a_scanner_that_sees_what_a_flush_dropped_keeps_the_memstore() {
+fn a_scanner_that_sees_cells_dropped_by_a_flush_holds_the_memstore() {
     let store = open(&SimulatedDisk::default());
     let table = table(&store, family());
     let region = Arc::clone(&table.regions()[0]);

@@ -91,7 +91,8 @@ impl Store {
             super_version.files.iter().map(|file| file.len()).sum::<u64>()
         };
         let bytes_total = families.iter().map(|(.., super_version)| bytes_of(super_version)).sum();
-        let (mut report, mut bytes_done) = (ExportReport::default(), 0);
+        let mut report = ExportReport::default();
+        let mut bytes_done = 0;
         for (region, family, super_version) in families {
             let path = path_of(dir, region, family);
             progress(Progress::new(&path.display().to_string(), bytes_done, bytes_total));
@@ -128,7 +129,9 @@ impl Export<'_> {
         // A file shared after a split has rows from both regions until it is compacted.
         let range = family.range();
         let start = Key::row_start(&range.start);
-        let (mut sources, mut with_tags, mut earliest_put) = (Vec::new(), false, i64::MAX);
+        let mut sources = Vec::new();
+        let mut with_tags = false;
+        let mut earliest_put = i64::MAX;
         for file in &super_version.files {
             with_tags |= file.has_tags()?;
             earliest_put = earliest_put.min(file.earliest_put()?);

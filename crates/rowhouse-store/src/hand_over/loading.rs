@@ -110,7 +110,8 @@ impl<'a> Load<'a> {
         while let Some(first) = cells.cell() {
             let row = first.key.row;
             let region = region_of(row).ok_or_else(|| {
-                let (path, row) = (file.path().display(), escape(row));
+                let path = file.path().display();
+                let row = escape(row);
                 Error::corruption(format!("{path} has a row outside its first and last: row={row}"))
             })?;
             self.take_rows_of(&region, family, file, &mut cells)?;

@@ -71,7 +71,8 @@ impl Store {
 
 /// Returns a load's rows in order; `None` if they are too many.
 fn rows_of(load: &Installed) -> Result<Option<Vec<Bytes>>> {
-    let (mut rows, mut bytes) = (BTreeSet::new(), 0);
+    let mut rows = BTreeSet::new();
+    let mut bytes = 0;
     for file in &load.files {
         let mut cells = FileCursor::open_once(file, &Key::row_start(b""))?;
         while let Some(cell) = cells.cell() {

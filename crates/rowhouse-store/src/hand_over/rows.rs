@@ -121,11 +121,12 @@ fn check_cells(before: Option<&Cell>, cells: &[Cell]) -> Result<()> {
         )));
     }
     let in_order = |pair: &[Cell]| pair[0].row() == pair[1].row() && pair[0].key() < pair[1].key();
-    match cells.windows(2).all(in_order) {
-        true => Ok(()),
-        false => Err(Error::invalid(format!(
+    if cells.windows(2).all(in_order) {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!(
             "cells to load are out of order, or of two rows: row={}",
             escape(first.row())
-        ))),
+        )))
     }
 }

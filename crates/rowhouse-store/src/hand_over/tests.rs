@@ -39,12 +39,13 @@ fn put(table: &Table, row: &str, family: &str, at: i64, value: &str) {
 }
 
 fn value(table: &Table, row: &str, family: &str) -> Option<String> {
-    let row = table.get(&Get::new(row.to_owned()).unwrap()).unwrap();
-    row.value(family, "q").map(|value| String::from_utf8(value.to_vec()).unwrap())
+    let result = table.get(&Get::new(row.to_owned()).unwrap()).unwrap();
+    result.value(family, "q").map(|value| String::from_utf8(value.to_vec()).unwrap())
 }
 
 fn text(cell: &Cell) -> String {
-    let (key, value) = (cell.key(), escape(cell.value()));
+    let key = cell.key();
+    let value = escape(cell.value());
     let [row, family, qualifier] = [key.row, key.family, key.qualifier].map(escape);
     format!("{row} {family}:{qualifier} {} {value}", key.timestamp)
 }
@@ -90,12 +91,13 @@ fn fill(table: &Table) {
 }
 
 #[test]
-fn what_is_exported_can_be_loaded_into_a_table_of_other_regions() {
-    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let from = Store::open(from.path()).unwrap();
-    let source = make(&from, &["row20"]);
+fn exported_files_load_into_a_table_of_other_regions() {
+    let source_dir = tempfile::tempdir().unwrap();
+    let to = tempfile::tempdir().unwrap();
+    let source_store = Store::open(source_dir.path()).unwrap();
+    let source = make(&source_store, &["row20"]);
     fill(&source);
-    let dir = export(&from, ExportedCells::Kept);
+    let dir = export(&source_store, ExportedCells::Kept);
     assert_eq!(files_of(dir.path()).len(), 4);
     for file in files_of(dir.path()) {
         let file = HFile::open(file).unwrap();
@@ -121,7 +123,7 @@ fn what_is_exported_can_be_loaded_into_a_table_of_other_regions() {
 }
 
 #[test]
-fn zstd_is_exported_in_the_form_that_is_asked_for_and_loaded_in_both() {
+fn zstd_is_exported_in_the_requested_form_and_loaded_in_both() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &[]);
@@ -142,7 +144,7 @@ fn zstd_is_exported_in_the_form_that_is_asked_for_and_loaded_in_both() {
 }
 
 #[test]
-fn a_raw_export_has_markers_and_what_they_cover() {
+fn a_raw_export_has_markers_and_the_cells_they_cover() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &[]);
@@ -160,7 +162,7 @@ fn a_raw_export_has_markers_and_what_they_cover() {
 }
 
 #[test]
-fn loaded_cells_are_newer_than_what_was_there_and_older_than_what_comes() {
+fn loaded_cells_are_newer_than_earlier_writes_and_older_than_later_ones() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &[]);
@@ -192,20 +194,23 @@ fn loaded_cells_are_newer_than_what_was_there_and_older_than_what_comes() {
 
 #[test]
 fn of_a_cell_in_several_files_of_a_load_that_of_the_newest_file_counts() {
-    let (from, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let from = Store::open(from.path()).unwrap();
-    let source = make(&from, &[]);
+    let source_dir = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let source_store = Store::open(source_dir.path()).unwrap();
+    let source = make(&source_store, &[]);
     let file = |value: &str, to: &str| {
         put(&source, "1", "a", 5, value);
-        let out = export(&from, ExportedCells::Kept);
-        let to = folder.path().join(to);
-        std::fs::copy(&files_of(out.path())[0], &to).unwrap();
-        (Bytes::from_static(b"a"), to)
+        let out = export(&source_store, ExportedCells::Kept);
+        let path = folder.path().join(to);
+        std::fs::copy(&files_of(out.path())[0], &path).unwrap();
+        (Bytes::from_static(b"a"), path)
     };
-    let (old, new) = (file("old", "old"), file("new", "new"));
+    let old = file("old", "old");
+    let new = file("new", "new");
     // HBase puts the load's sequence number into the names that loaded files get.
     let named = |number: u64| file("loaded", &format!("0123_SeqId_{number}_"));
-    let (early, late) = (named(0), named(1 << 40));
+    let early = named(0);
+    let late = named(1 << 40);
     for (files, want) in [
         (vec![&old, &new], "new"),
         (vec![&new, &old], "new"),
@@ -265,7 +270,8 @@ fn a_load_that_is_refused_leaves_nothing() {
     put(&table, "1", "b", 5, "b");
     let files = export(&store, ExportedCells::Kept);
     let count = || std::fs::read_dir(dir.path().join("files")).unwrap().count();
-    let (before, want) = (count(), all(&table));
+    let before = count();
+    let want = all(&table);
     let refused = |files: &[(Bytes, PathBuf)]| {
         let error = store.bulk_load(&name(), files, |_| {}).unwrap_err();
         assert_eq!((count(), all(&table)), (before, want.clone()), "{error}");
@@ -288,7 +294,7 @@ fn a_load_that_is_refused_leaves_nothing() {
 }
 
 #[test]
-fn an_export_wants_a_directory_of_its_own() {
+fn an_export_requires_an_empty_directory() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, &[]);
@@ -372,15 +378,17 @@ fn a_load_of_rows_that_is_refused_leaves_nothing() {
 
 #[test]
 fn a_region_takes_files_of_its_rows_alone() {
-    let (from, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let from = Store::open(from.path()).unwrap();
-    let source = make(&from, &["row20"]);
+    let source_dir = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let source_store = Store::open(source_dir.path()).unwrap();
+    let source = make(&source_store, &["row20"]);
     fill(&source);
-    let out = export(&from, ExportedCells::Kept);
+    let out = export(&source_store, ExportedCells::Kept);
     let files = files_to_load(out.path()).unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &["row20"]);
-    let (first, second) = (&table.regions()[0], &table.regions()[1]);
+    let first = &table.regions()[0];
+    let second = &table.regions()[1];
     // A file belongs to another region: none is loaded.
     assert!(store.bulk_load_region(first, &files).unwrap().is_none());
     assert_eq!(all(&table), Vec::<String>::new());
@@ -409,7 +417,8 @@ fn load_while(happens: fn(&Store, &crate::Region)) {
     fill(&table);
     let out = export(&store, ExportedCells::Kept);
     let files = files_to_load(out.path()).unwrap();
-    let (region, before) = (&table.regions()[0], all(&table));
+    let region = &table.regions()[0];
+    let before = all(&table);
     let stored = || -> BTreeSet<_> {
         let entries = std::fs::read_dir(dir.path().join("files")).unwrap();
         entries.map(|entry| entry.unwrap().file_name()).collect()
@@ -488,11 +497,11 @@ fn check_holds(dir: &TempDir, store: Store, want: &[String]) {
 
 #[test]
 fn a_load_goes_to_the_regions_that_came_while_files_were_read() {
-    let from = tempfile::tempdir().unwrap();
-    let from = Store::open(from.path()).unwrap();
-    let source = make(&from, &["row30"]);
+    let source_dir = tempfile::tempdir().unwrap();
+    let source_store = Store::open(source_dir.path()).unwrap();
+    let source = make(&source_store, &["row30"]);
     fill(&source);
-    let out = export(&from, ExportedCells::Kept);
+    let out = export(&source_store, ExportedCells::Kept);
     let files = files_to_load(out.path()).unwrap();
     for replace in REPLACED {
         for when in 1..=files.len() {
@@ -525,7 +534,8 @@ fn rows_that_are_loaded_go_to_the_regions_that_came_meanwhile() {
                 replace(&store);
             }
             let at = rowhouse_model::Timestamp::from_millis(number).unwrap();
-            let (row, kind) = (format!("row{number:02}"), rowhouse_model::CellKind::Put);
+            let row = format!("row{number:02}");
+            let kind = rowhouse_model::CellKind::Put;
             Ok(Some(vec![Cell::new(row, "a", "q", at, kind, "v").unwrap()]))
         };
         store.load_rows(&name(), next).unwrap();
@@ -535,7 +545,7 @@ fn rows_that_are_loaded_go_to_the_regions_that_came_meanwhile() {
 }
 
 #[test]
-fn a_table_of_the_same_name_does_not_take_what_was_loaded_into_one_that_was_dropped() {
+fn a_recreated_table_does_not_take_a_load_of_the_dropped_one() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     fill(&make(&store, &[]));

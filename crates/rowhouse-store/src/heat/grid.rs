@@ -111,7 +111,8 @@ impl Grid {
         };
         let left = range.samples.partition_point(|key| *key < bound);
         let right_samples = range.samples.split_off(left);
-        let (part, whole) = (right_samples.len() as u64, SAMPLES as u64);
+        let part = right_samples.len() as u64;
+        let whole = SAMPLES as u64;
         let right = Range {
             start: bound,
             load: range.load.take(part, whole),

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_drops_what_is_later() {
+    fn a_clock_that_is_set_back_drops_later_columns() {
         let mut history = History::default();
         [1, 2, 100].into_iter().for_each(|minute| history.push(column(minute, 1)));
         history.push(column(3, 1));

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_hot_row_is_found_among_many_others() {
+    fn one_hot_row_is_detected_among_many_others() {
         let mut hot = HotRows::new(64);
         for nth in 0..100_000u64 {
             let other = format!("row{:06}", nth * 7919 % 100_000);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn long_rows_with_the_same_beginning_are_told_apart() {
+    fn long_rows_with_the_same_prefix_are_distinguished() {
         let mut hot = HotRows::new(64);
         let prefix = "p".repeat(300);
         hot.add(format!("{prefix}a").as_bytes(), 2, 0, 0);

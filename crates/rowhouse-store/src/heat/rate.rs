@@ -44,7 +44,8 @@ mod tests {
     /// Records requests at a given rate for two seconds; returns how many were recorded in the last
     /// one, and the last power of two.
     fn run(rate: &mut Rate, mut sampling: u32, per_second: u64, from_millis: i64) -> (u64, u32) {
-        let (mut recorded, mut skipped) = (0, 0u64);
+        let mut recorded = 0;
+        let mut skipped = 0u64;
         for request in 0..2 * per_second {
             skipped += 1;
             if skipped < 1 << sampling {

@@ -49,7 +49,8 @@ struct State {
 
 impl TableHeat {
     pub(super) fn new(budget: &Arc<Budget>) -> Self {
-        let (sampling, state) = (AtomicU32::new(0), Mutex::new(None));
+        let sampling = AtomicU32::new(0);
+        let state = Mutex::new(None);
         Self { budget: Arc::clone(budget), sampling, state }
     }
 
@@ -146,7 +147,8 @@ impl TableHeat {
         let columns = columns.into_iter();
         let selected =
             columns.filter(|it| it.start_millis < to_millis && from_millis < it.end_millis());
-        let (mut sampled, mut shown_columns) = (false, Vec::new());
+        let mut sampled = false;
+        let mut shown_columns = Vec::new();
         for column in selected {
             sampled |= column.sampled;
             shown_columns.push(shown(&column));

@@ -92,8 +92,8 @@ fn read_meta(path: &Path, file: &File, len: u64) -> Result<FileMeta> {
     let tail_len = len.min(Trailer::LEN as u64);
     let tail = read(path, file, len - tail_len, tail_len as usize)?;
     let trailer = Trailer::parse(&tail, len)?;
-    let section = trailer.load_on_open();
-    let section = read(path, file, section.start, (section.end - section.start) as usize)?;
+    let range = trailer.load_on_open();
+    let section = read(path, file, range.start, (range.end - range.start) as usize)?;
     FileMeta::parse(trailer, section)
 }
 

@@ -290,7 +290,8 @@ fn rewrite(disk: &dyn Disk, header: FileHeader, state: &ManifestState) -> io::Re
         file.sync()?;
         Ok::<_, io::Error>(file)
     };
-    let (file, copy) = (write(NEW_PATH)?, Some(write(COPY_NEW_PATH)?));
+    let file = write(NEW_PATH)?;
+    let copy = Some(write(COPY_NEW_PATH)?);
     let len_max = (len * HISTORY_FACTOR).max(HISTORY_BYTES_MIN);
     let edits = edits.len() as u64;
     Ok(Log { file, copy, header, edits, len, len_max, failed: false })

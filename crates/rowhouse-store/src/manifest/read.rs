@@ -84,7 +84,8 @@ fn choose_newer(mut original: Whole, mut copy: Whole) -> Result<Whole> {
         return Ok(copy);
     }
     // A copy that lacks one edit comes from a process killed between the two writes.
-    let (newest, age) = (original.age, copy.age);
+    let newest = original.age;
+    let age = copy.age;
     let is_older = age.generation == newest.generation && age.edits + 1 < newest.edits;
     if is_older || age.generation + 1 < newest.generation {
         original.wrong.push(Error::corruption(format!(

@@ -146,7 +146,8 @@ impl FileHeader {
     /// Returns the length and checksum in the record header at `at`; `None` when it is invalid.
     pub(super) fn record_at(&self, whole: &[u8], at: usize) -> Option<(u32, u32)> {
         let mut header: &[u8] = whole.get(at..at + RECORD_HEADER_LEN)?;
-        let (len, crc) = (header.get_u32_le(), header.get_u32_le());
+        let len = header.get_u32_le();
+        let crc = header.get_u32_le();
         let header_crc = header.get_u32_le();
         let is_right = match self.epoch {
             Some(_) => header_crc == self.record_crc(at as u64, len, crc),
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_back() {
+    fn a_header_and_an_edit_are_read_back() {
         let written = FileHeader::new([7; 16], 1);
         let mut bytes = written.encode();
         written.put_edit(&mut bytes, FILE_HEADER_LEN as u64, &edit());
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_of_another_version_is_told_from_one_that_is_damaged() {
+    fn an_edit_of_another_version_is_distinguished_from_a_damaged_one() {
         let error = |payload: &[u8]| {
             let (header, bytes) = file(payload);
             header.at(&bytes.into(), FILE_HEADER_LEN).err().expect("it is no edit")

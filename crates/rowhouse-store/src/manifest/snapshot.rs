@@ -221,7 +221,8 @@ mod tests {
     use crate::manifest::{Edit, FilesChanged, StoreCreated, TableDropped, TableStateChanged};
 
     fn region(region_id: u64, start: &'static str, stop: &'static str) -> RegionMeta {
-        let (start, stop) = (start.into(), stop.into());
+        let start = start.into();
+        let stop = stop.into();
         RegionMeta { region_id, start, stop, created_millis: region_id, server: 0 }
     }
 
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_with_snapshots_and_clones_is_what_its_edits_add_up_to() {
+    fn a_state_with_snapshots_and_clones_equals_the_sum_of_its_edits() {
         let steps = [
             good_clone(),
             EditKind::TableStateChanged(TableStateChanged { table_id: 1, disabled: true }),
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_several_tables_is_told_by_the_edit_of_shared_files() {
+    fn a_file_of_several_tables_is_in_the_edit_of_shared_files() {
         let mut state = state();
         apply(&mut state, [good_clone()]).unwrap();
         assert_eq!(files(&state), [(2, 4), (11, 4), (2, 4)]);
@@ -323,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_that_go_are_those_of_what_goes() {
+    fn removed_snapshots_and_tables_release_their_files() {
         let state = state();
         let gone = |kind| state.files_gone(&Edit::new(kind));
         assert_eq!(gone(EditKind::SnapshotDeleted("s".into())), [4]);
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_a_snapshot_is_refused() {
+    fn edits_that_contradict_a_snapshot_are_refused() {
         let other_rows = cloned([region(11, "", "k"), region(12, "k", "")]);
         let mut fewer = good_clone();
         if let EditKind::SnapshotCloned(edit) = &mut fewer {

@@ -345,7 +345,8 @@ impl ManifestState {
 
     fn swap_tables(&mut self, edit: &TablesSwapped) -> Result<()> {
         let find = |id| self.tables.get(&id).ok_or_else(|| unknown_table("is swapped", id));
-        let (one, other) = (find(edit.table_id)?, find(edit.other_id)?);
+        let one = find(edit.table_id)?;
+        let other = find(edit.other_id)?;
         if edit.table_id == edit.other_id {
             return Err(contradiction("a table is swapped with itself"));
         }
@@ -423,7 +424,8 @@ impl ManifestState {
         let table = table.ok_or_else(|| unknown_table("is altered", edit.table_id))?;
         let descriptor = edit.table()?;
         if descriptor.name() != table.descriptor.name() {
-            let (old, new) = (table.descriptor.name(), descriptor.name());
+            let old = table.descriptor.name();
+            let new = descriptor.name();
             return Err(contradiction(format_args!("table {old} is altered to the name {new}")));
         }
         let table = Arc::make_mut(table);
@@ -610,7 +612,8 @@ impl RegionState {
                     starts_after: family.starts_after,
                 }
             };
-            let (changed, shared) = (written(false), written(true));
+            let changed = written(false);
+            let shared = written(true);
             let shared = (!shared.added.is_empty()).then_some(EditKind::FilesShared(shared));
             let loaded = (!loaded.is_empty())
                 .then_some(EditKind::FilesLoaded(FilesLoaded { files: loaded }));
@@ -701,7 +704,8 @@ mod tests {
         let state_changed =
             |disabled| EditKind::TableStateChanged(TableStateChanged { table_id: 1, disabled });
         let replaced = |removed: &[u64], added: &[RegionMeta]| {
-            let (removed, added) = (removed.to_vec(), added.to_vec());
+            let removed = removed.to_vec();
+            let added = added.to_vec();
             EditKind::RegionsReplaced(RegionsReplaced { table_id: 1, removed, added })
         };
         let truncated = RegionTruncated { table_id: 1, removed: 4, added: region(6, "", "f") };

@@ -191,7 +191,8 @@ impl Drop for Arena {
             // SAFETY: the list contains each chunk once, and no piece is borrowed any more.
             // `allocate` wrote the header with the allocation's length.
             unsafe {
-                let (len, before) = ((*chunk).len, (*chunk).before);
+                let len = (*chunk).len;
+                let before = (*chunk).before;
                 dealloc(chunk.cast(), Chunk::layout(len));
                 chunk = before;
             }
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_grow_with_what_is_there() {
+    fn chunks_grow_with_the_arena() {
         let arena = Arena::default();
         let sizes = (0..2_000).map(|_| arena.take(4096 - 8).added).filter(|&added| added > 0);
         let sizes: Vec<_> = sizes.collect();

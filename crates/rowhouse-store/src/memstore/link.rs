@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_fits_into_the_bits_of_a_pointer() {
+    fn spans_fit_into_the_bits_of_a_pointer() {
         assert_eq!(Seen::of(ptr::null_mut()).span, Span::UNKNOWN);
         for span in spans() {
             assert!(span.bits() <= SPAN_BITS);

@@ -115,7 +115,7 @@ fn a_sorted_run_and_a_writer_among_it() {
 
 /// The gap on one level may be older than the gap on the level above.
 #[test]
-fn a_cell_of_a_sorted_run_goes_behind_what_came_between() {
+fn a_cell_of_a_sorted_run_goes_after_cells_inserted_meanwhile() {
     model(|list| {
         insert(&list, "z", "", 1);
         let run = {
@@ -138,7 +138,7 @@ fn a_cell_of_a_sorted_run_goes_behind_what_came_between() {
 }
 
 #[test]
-fn what_was_published_is_found_from_everywhere() {
+fn published_cells_are_reached_from_every_position() {
     model(|list| {
         insert(&list, "a", "", 2);
         let published = Arc::new(AtomicBool::new(false));
@@ -147,7 +147,8 @@ fn what_was_published_is_found_from_everywhere() {
             thread::spawn(move || insert(&list, "b", "", 2))
         };
         let writer = {
-            let (list, published) = (Arc::clone(&list), Arc::clone(&published));
+            let list = Arc::clone(&list);
+            let published = Arc::clone(&published);
             thread::spawn(move || {
                 insert(&list, "c", "", 2);
                 published.store(true, Release);
@@ -172,7 +173,7 @@ fn what_was_published_is_found_from_everywhere() {
 /// A cursor reaches a node on the lowest level and looks ahead over a higher link that the node's
 /// writer may still be setting.
 #[test]
-fn links_are_good_from_the_moment_a_node_is_found() {
+fn links_are_valid_as_soon_as_a_node_is_reachable() {
     model(|list| {
         insert(&list, "a", "", 1);
         let writers = ["b", "c"].map(|row| {
@@ -197,7 +198,8 @@ fn of_the_same_cell_the_last_is_seen_once_it_is_published() {
     model(|list| {
         let published = Arc::new(AtomicBool::new(false));
         let writer = {
-            let (list, published) = (Arc::clone(&list), Arc::clone(&published));
+            let list = Arc::clone(&list);
+            let published = Arc::clone(&published);
             thread::spawn(move || {
                 insert(&list, "b", "1", 1);
                 insert(&list, "b", "2", 2);
@@ -227,7 +229,8 @@ fn chunks_added_side_by_side_are_counted_once() {
         let value = "v".repeat(250);
         let mut added = insert(&list, "a", &value, 1);
         let writers = ["b", "c"].map(|row| {
-            let (list, value) = (Arc::clone(&list), value.clone());
+            let list = Arc::clone(&list);
+            let value = value.clone();
             thread::spawn(move || insert(&list, row, &value, 1))
         });
         for writer in writers {
@@ -263,7 +266,8 @@ fn model_writers(
         let published = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
         for (at, columns) in writers.iter().enumerate() {
-            let (list, published) = (Arc::clone(&list), Arc::clone(&published));
+            let list = Arc::clone(&list);
+            let published = Arc::clone(&published);
             threads.push(thread::spawn(move || {
                 columns.iter().for_each(|(column, height)| insert_column(&list, column, *height));
                 if at == 0 {

@@ -116,7 +116,8 @@ impl SkipList {
         place: &SearchKey<'_>,
         gaps: &mut [Gap<'a>; HEIGHT_MAX],
     ) -> bool {
-        let (height, beside) = (node.height(), node.beside());
+        let height = node.height();
+        let beside = node.beside();
         if beside != Between::Anything && !self.has_markers.load(SeqCst) {
             self.has_markers.store(true, SeqCst);
         }
@@ -228,7 +229,8 @@ impl SkipList {
         self.find(start, &mut gaps);
         let is_before =
             |node: &NodeRef<'_>| stop.is_none_or(|stop| node.compare(stop) == Ordering::Less);
-        let (mut nodes, mut bytes) = (0, 0);
+        let mut nodes = 0;
+        let mut bytes = 0;
         for (level, gap) in gaps.iter().enumerate().rev() {
             (nodes, bytes) = (0, 0);
             let mut next = gap.next.filter(is_before);

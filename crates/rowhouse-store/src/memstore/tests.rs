@@ -115,7 +115,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn holds_what_a_map_holds(
+    fn a_memstore_equals_a_map(
         runs in prop::collection::vec(any_run(), 0..if cfg!(miri) { 3 } else { 12 }),
         seeks in prop::collection::vec(any_cell(), 1..12),
     ) {
@@ -212,7 +212,7 @@ fn cells_of_any_size_lie_side_by_side() {
 }
 
 #[test]
-fn a_cursor_keeps_the_memstore_and_meets_what_comes_behind_it() {
+fn a_cursor_holds_the_memstore_and_reaches_later_inserts_ahead_of_it() {
     let memstore = Arc::new(Memstore::default());
     memstore.insert(cell(b"b", b"q", 1, b"").as_bytes(), 1);
     let mut cursor = MemstoreCursor::new(Arc::clone(&memstore), &Key::row_start(b""));
@@ -242,7 +242,9 @@ fn cell_of(sequence: u64) -> Cell {
 fn readers_see_everything_published_while_writers_write() {
     let (writers, total) = if cfg!(miri) { (2, 60) } else { (3, 30_000) };
     let memstore = Arc::new(Memstore::default());
-    let (reserved, published, added) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let reserved = AtomicU64::new(0);
+    let published = AtomicU64::new(0);
+    let added = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..writers {
             scope.spawn(|| {
@@ -263,7 +265,8 @@ fn readers_see_everything_published_while_writers_write() {
             });
         }
         for seeking in [false, true] {
-            let (memstore, published) = (&memstore, &published);
+            let memstore = &memstore;
+            let published = &published;
             scope.spawn(move || {
                 while published.load(Acquire) < total {
                     check_view(memstore, published.load(Acquire), seeking);
@@ -283,7 +286,8 @@ fn check_view(memstore: &Arc<Memstore>, read_point: u64, seeking: bool) {
     let mut last: Option<Cell> = None;
     let mut seen = 0;
     while let Some(view) = cursor.cell() {
-        let (cell, sequence) = (view.to_cell(), view.sequence);
+        let cell = view.to_cell();
+        let sequence = view.sequence;
         assert_eq!(cell, cell_of(sequence));
         let cell = cell.with_sequence(sequence);
         if let Some(last) = &last {

@@ -149,10 +149,8 @@ impl Builder {
         let (disk, directory) = match self.disk {
             Some(disk) => (disk, None),
             None => {
-                let state = match self.for_server {
-                    true => HolderState::Starting,
-                    false => HolderState::Embedded,
-                };
+                let state =
+                    if self.for_server { HolderState::Starting } else { HolderState::Embedded };
                 let directory = if self.only_existing {
                     Directory::hold_existing(&self.path, state)?
                 } else {
@@ -237,7 +235,8 @@ impl Builder {
             let regions = entry.regions.iter().map(|(&id, region)| {
                 let families = region.families.keys();
                 let families = families.map(|name| engine.family(id, name)).collect();
-                let (table, info) = (&entry.descriptor, region.info.clone());
+                let table = &entry.descriptor;
+                let info = region.info.clone();
                 let serving = is_enabled && region.assignment.in_service;
                 let engine = Arc::clone(&engine);
                 let opened = Region::new(id, info, families, table, serving, engine);
@@ -265,7 +264,8 @@ fn begin_log(
     recovered.repair(&*engine.disk, now)?;
     aside::trim(&*engine.disk, &engine.settings, now);
     let segment_bytes = engine.settings.wal_segment_bytes;
-    let (number, spares) = (recovered.next_number, recovered.spares);
+    let number = recovered.next_number;
+    let spares = recovered.spares;
     let disk = Arc::clone(&engine.disk);
     let segments = Segments::new(disk, boot_id, epochs, segment_bytes, number, spares)?;
     let last_sequence = engine.mvcc.reserved();
@@ -334,7 +334,8 @@ fn open_families(
                 let opened_files: Vec<Arc<StoreFile>> = files.collect();
                 let policy = Policy::of_stored(settings, &table.descriptor, descriptor);
                 let range = region.info.range.clone();
-                let (limit, descriptor) = (Arc::clone(&row_limit), descriptor.clone());
+                let limit = Arc::clone(&row_limit);
+                let descriptor = descriptor.clone();
                 // Cells dropped when these files were written can no longer be read at older read
                 // points.
                 let newest = opened_files.iter().map(|file| file.sequence_max()).max();

@@ -61,8 +61,10 @@ pub(crate) fn log_known(
         len,
         last_sequence,
     });
-    let (log_from, synced_sequence) = (state.log_from, state.last_sequence());
-    let (synced, first_segment) = (wal::read_synced(disk)?, state.log_segment);
+    let log_from = state.log_from;
+    let synced_sequence = state.last_sequence();
+    let synced = wal::read_synced(disk)?;
+    let first_segment = state.log_segment;
     let reached = state.log_synced;
     Ok(Known { boot_id, log_from, synced_sequence, closed_at, synced, first_segment, reached, age })
 }

@@ -203,7 +203,8 @@ impl ScanCounts {
         if more > 0 {
             self.counts.filtered.fetch_add(more, Ordering::Relaxed);
         }
-        let (rows, bytes) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.bytes));
+        let rows = std::mem::take(&mut self.rows);
+        let bytes = std::mem::take(&mut self.bytes);
         if rows == 0 && bytes == 0 {
             return;
         }

@@ -183,9 +183,10 @@ fn select_sources(
     let mut sources = Vec::new();
     for memstore in memstores {
         let memstore = Arc::clone(memstore);
-        let source = Source::Memory(match query.reversed {
-            true => MemstoreCursor::at_end(memstore),
-            false => MemstoreCursor::new(memstore, &start),
+        let source = Source::Memory(if query.reversed {
+            MemstoreCursor::at_end(memstore)
+        } else {
+            MemstoreCursor::new(memstore, &start)
         });
         sources.push(match trace {
             Some(trace) => trace.of_memory(source),
@@ -249,10 +250,12 @@ impl<'a> FamilyReader<'a> {
     ) -> Self {
         let qualifiers = query.columns.qualifiers(family.name());
         let time_range = query.time_range_of(family.name());
-        let (retention, versions) = (family.retention(), query.versions);
-        let mut rules = match query.raw {
-            true => Rules::raw(retention, time_range, versions, now_millis),
-            false => Rules::read(retention, qualifiers, time_range, versions, now_millis),
+        let retention = family.retention();
+        let versions = query.versions;
+        let mut rules = if query.raw {
+            Rules::raw(retention, time_range, versions, now_millis)
+        } else {
+            Rules::read(retention, qualifiers, time_range, versions, now_millis)
         };
         let mut post_filter = query.post_filter;
         if query.filtered {
@@ -297,9 +300,10 @@ impl<'a> FamilyReader<'a> {
             let next = flushed.find(can_follow).map(Arc::clone);
             drop(flushed);
             let Some(flushed) = next else { break };
-            match backward {
-                true => merge.follow_flush_backward(&flushed, *caching)?,
-                false => merge.follow_flush(&flushed, *caching)?,
+            if backward {
+                merge.follow_flush_backward(&flushed, *caching)?
+            } else {
+                merge.follow_flush(&flushed, *caching)?
             }
             if flushed.readable_from > 0 {
                 matcher.visible.advance_clock(flushed.now_millis);

@@ -53,7 +53,8 @@ impl<'a> NewestVersion<'a> {
             return None;
         }
         let qualifier = query.columns.qualifiers(family.name())?.only()?;
-        let (newest, left_out) = (Newest::Nothing, Vec::new());
+        let newest = Newest::Nothing;
+        let left_out = Vec::new();
         Some(Self { row, qualifier, newest, left_out_max: None, left_out })
     }
 
@@ -111,10 +112,11 @@ impl<'a> NewestVersion<'a> {
                 Some(trace) => TracedSource::of_file(source, trace),
                 None => source,
             };
-            match is_last {
+            if is_last {
                 // There is no file left to leave out, so the read itself finds the column.
-                true => sources.push(source),
-                false => self.add(source, &column, sequence_max, &mut sources)?,
+                sources.push(source);
+            } else {
+                self.add(source, &column, sequence_max, &mut sources)?;
             }
         }
         // Sources with equal cells are merged by age.

@@ -87,7 +87,8 @@ impl ReadPoint {
                 ))
             })
             .collect::<Option<_>>()?;
-        let (families, missed_table) = (RwLock::new(families), AtomicBool::new(false));
+        let families = RwLock::new(families);
+        let missed_table = AtomicBool::new(false);
         let held = HeldFamilies { sequence, families, missed_table };
         Some(Self {
             held: Arc::new(context.reader_memory.register(sequence, held)),

@@ -131,7 +131,8 @@ impl QueryMatcher<'_> {
                         self.pass(from)?;
                         continue;
                     };
-                    let (ahead, same_row) = (hint.as_key() > cell.key, hint.row == row);
+                    let ahead = hint.as_key() > cell.key;
+                    let same_row = hint.row == row;
                     match (self.post_filter.reversed, ahead) {
                         (true, false) if !same_row => {
                             self.go_back_to(hint.row);

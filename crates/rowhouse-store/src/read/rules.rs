@@ -189,7 +189,8 @@ impl<'a> Rules<'a> {
 
     /// Returns the timestamps of cells that are in the time range and have not expired.
     pub(super) fn plain_times(&self) -> RangeInclusive<i64> {
-        let (min, max) = (self.time_range.min().as_millis(), self.time_range.max());
+        let min = self.time_range.min().as_millis();
+        let max = self.time_range.max();
         let last = if max.is_latest() { i64::MAX } else { max.as_millis() - 1 };
         min.max(self.unexpired_from)..=last
     }

@@ -403,9 +403,10 @@ impl ScanCursor {
                 continue;
             }
             let mut cells = RowBuilder::with_capacity(self.usual.0, self.usual.1);
-            let read = match self.is_plain {
-                true => self.read_plain_row(limits, &mut cells)?,
-                false => self.read_row(limits, &mut cells)?,
+            let read = if self.is_plain {
+                self.read_plain_row(limits, &mut cells)?
+            } else {
+                self.read_row(limits, &mut cells)?
             };
             if let Some(filter) = &mut self.filter {
                 filter.check()?;
@@ -523,9 +524,10 @@ impl ScanCursor {
     /// pass.
     fn read_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
         let whole = self.filter.as_ref().is_some_and(|filter| filter.needs_whole_row());
-        let mut budget = match whole {
-            true => ReadBudget { judged: self.judged, ..ReadBudget::WHOLE },
-            false => self.budget(limits),
+        let mut budget = if whole {
+            ReadBudget { judged: self.judged, ..ReadBudget::WHOLE }
+        } else {
+            self.budget(limits)
         };
         let place = self.left_in.take();
         if place.is_none()
@@ -550,9 +552,10 @@ impl ScanCursor {
                 return Ok(RowRead::Whole);
             }
             for family in &mut self.on_demand {
-                match self.reversed {
-                    true => family.go_back_to(&self.row)?,
-                    false => family.seek_row(&self.row)?,
+                if self.reversed {
+                    family.go_back_to(&self.row)?;
+                } else {
+                    family.seek_row(&self.row)?;
                 }
             }
         }

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scanner_that_is_asked_in_a_call_lets_go_at_its_end() {
+    fn a_scanner_signaled_in_a_call_releases_memory_at_its_end() {
         let (store, table) = open();
         let mut scanner = cannot_follow(&store, &table, Scan::all());
         request_memory_in_call(&scanner, &store);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scanner_that_is_asked_in_a_call_of_many_rows_lets_go_where_the_user_ends_it() {
+    fn a_scanner_signaled_in_a_call_of_many_rows_releases_memory_at_end_call() {
         let (store, table) = open();
         let mut scanner = cannot_follow(&store, &table, Scan::all());
         scanner.begin_call();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scanner_that_is_asked_in_a_long_call_ends_within_it() {
+    fn a_scanner_signaled_in_a_long_call_ends_within_it() {
         let (store, table) = open();
         let first = Filter::parse("RowFilter(<=, 'binary:\x01')").unwrap();
         let scan = Scan { filter: Some(Box::new(first)), ..Scan::all() };

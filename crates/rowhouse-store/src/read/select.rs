@@ -93,9 +93,12 @@ impl RowSelector {
     /// that were read.
     pub(super) fn select(&mut self, row: &[u8], judged: &mut u64) -> Result<Selected> {
         let reversed = self.reversed;
-        let is_passed = |range: &RowRange| match reversed {
-            true => *row < range.start[..],
-            false => !range.stop.is_empty() && *row >= range.stop[..],
+        let is_passed = |range: &RowRange| {
+            if reversed {
+                *row < range.start[..]
+            } else {
+                !range.stop.is_empty() && *row >= range.stop[..]
+            }
         };
         while self.range.as_ref().is_none_or(is_passed) {
             self.range = self.ranges.next().transpose()?;
@@ -118,10 +121,10 @@ impl RowSelector {
         let mut budget = ReadBudget { judged: *judged, ..ReadBudget::WHOLE };
         let mut cells = RowBuilder::default();
         for family in &mut self.columns {
-            match self.reversed {
-                true => family.go_back_to(row)?,
-                false if family.row().is_some_and(|here| here < row) => family.seek_row(row)?,
-                false => {}
+            if self.reversed {
+                family.go_back_to(row)?;
+            } else if family.row().is_some_and(|here| here < row) {
+                family.seek_row(row)?;
             }
             if family.row() == Some(row) {
                 family.read_row(row, &mut budget, &mut cells)?;

@@ -476,8 +476,8 @@ impl Region {
 
     /// Returns the compaction kinds that run or are requested.
     pub fn compaction_state(&self) -> CompactionState {
-        let kinds = |family: &Arc<FamilyStore>| self.engine.compactions.kinds_of(family);
-        let kinds = self.families().iter().flat_map(kinds);
+        let kinds_of = |family: &Arc<FamilyStore>| self.engine.compactions.kinds_of(family);
+        let kinds = self.families().iter().flat_map(kinds_of);
         kinds.fold(CompactionState::None, |state, kind| state.with(kind.into()))
     }
 

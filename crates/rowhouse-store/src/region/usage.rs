@@ -104,8 +104,8 @@ impl Region {
     pub fn family_requests(&self) -> Vec<FamilyRequests> {
         let of = |family: &Arc<FamilyStore>| {
             let Load { reads, writes, read_bytes, written_bytes } = family.requests.get();
-            let family = family.name().clone();
-            FamilyRequests { family, reads, writes, read_bytes, written_bytes }
+            let name = family.name().clone();
+            FamilyRequests { family: name, reads, writes, read_bytes, written_bytes }
         };
         self.families().iter().map(of).collect()
     }

@@ -69,7 +69,8 @@ pub fn salvage(
     into: impl AsRef<Path>,
     progress: impl FnMut(Progress<'_>),
 ) -> Result<SalvageReport> {
-    let (from, into) = (from.as_ref(), into.as_ref());
+    let from = from.as_ref();
+    let into = into.as_ref();
     check_free(into)?;
     let look = ReadOnlyDirectory::at(from)?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::read_only(from));
@@ -105,7 +106,8 @@ pub(crate) fn salvage_disk(
     // Log damage is reported in `lost`.
     let scanned = wal::scan(&**disk, known, |_, _| Ok(()));
     report.log_end = scanned.ok().and_then(|scan| scan.unclosed_end());
-    let (store, regions) = (open()?, HashMap::new());
+    let store = open()?;
+    let regions = HashMap::new();
     let mut salvage = Salvage { store, regions, index_regions, log_unknown: 0, report };
     salvage.make_tables(&state)?;
     salvage.read_all(disk, &known, &state, &mut progress)?;

@@ -69,7 +69,8 @@ mod tests {
             let situation = Situation { table, policy, region_id: 7, regions, bytes };
             is_too_large(&situation, &settings)
         };
-        let (mut fits, mut too_large) = (0, u64::MAX);
+        let mut fits = 0;
+        let mut too_large = u64::MAX;
         while too_large - fits > 1 {
             let middle = fits + (too_large - fits) / 2;
             if is_too_large(middle) { too_large = middle } else { fits = middle }
@@ -80,7 +81,8 @@ mod tests {
     #[test]
     fn sizes_are_those_of_hbase() {
         use SplitPolicy::{ConstantSize, IncreasingToUpperBound, KeyPrefix, Stepping};
-        let (table, max) = (table(), 10 << 30);
+        let table = table();
+        let max = 10 << 30;
         for (policy, regions, want) in [
             (Stepping, 1, 256 * MIB),
             (Stepping, 2, max),
@@ -109,7 +111,8 @@ mod tests {
 
     #[test]
     fn the_sizes_of_regions_are_spread_by_the_jitter_and_the_same_each_time() {
-        let (table, settings) = (table(), SplitSettings::default());
+        let table = table();
+        let settings = SplitSettings::default();
         let max = |region_id| {
             let policy = &SplitPolicy::ConstantSize;
             let situation = Situation { table: &table, policy, region_id, regions: 1, bytes: 0 };

@@ -86,7 +86,8 @@ impl Store {
         let truncated: Vec<_> = truncated.collect::<Result<_>>()?;
         let mut edits = Vec::new();
         for (table, descriptor, regions) in &truncated {
-            let (table_id, regions) = (table.id(), regions.clone());
+            let table_id = table.id();
+            let regions = regions.clone();
             edits.push(EditKind::TableTruncated(TableTruncated { table_id, regions }));
             edits.extend(altered(table, descriptor));
         }
@@ -94,7 +95,8 @@ impl Store {
         without(&self.inner.engine, &families_of(&tables), edit, name, || {
             let truncated = truncated.into_iter().map(|(table, descriptor, regions)| {
                 let regions = regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
-                let (id, regions) = (table.id(), regions.collect());
+                let id = table.id();
+                let regions = regions.collect();
                 let enabled = TableState::Enabled;
                 Arc::new(Table::new(id, descriptor, regions, enabled).succeeding(table))
             });
@@ -158,12 +160,12 @@ impl Store {
         let truncated = without(&self.inner.engine, &lost, edit, table.name(), || {
             // The regions that hold the rows keep the last timestamps for index entries.
             self.inner.engine.timestamps.catch_up();
-            let added = [self.inner.tables.truncated_region(table.descriptor(), &region, added)];
-            let table = Arc::new(table.with_regions(std::slice::from_ref(&region), &added));
+            let emptied = [self.inner.tables.truncated_region(table.descriptor(), &region, added)];
+            let table = Arc::new(table.with_regions(std::slice::from_ref(&region), &emptied));
             let tables = indexes.tables().chain(reset.make(&self.inner.tables)).chain([table]);
             self.inner.tables.catalog.replace(tables);
             self.changed();
-            region.set_replaced(&added);
+            region.set_replaced(&emptied);
         });
         self.inner.tables.request_index_builds();
         if truncated.is_err() {
@@ -342,7 +344,8 @@ impl<'a> Alteration<'a> {
         family: &FamilyDescriptor,
         policy: &Policy,
     ) -> Arc<FamilyStore> {
-        let (descriptor, policy) = (family.clone(), policy.clone());
+        let descriptor = family.clone();
+        let policy = policy.clone();
         let limit = Arc::clone(&self.row_limit);
         match region.families().iter().find(|store| store.name() == family.name()) {
             Some(store) => {
@@ -350,7 +353,8 @@ impl<'a> Alteration<'a> {
                 Arc::clone(store)
             }
             None => {
-                let (id, range) = (region.id(), region.info().range.clone());
+                let id = region.id();
+                let range = region.info().range.clone();
                 let store = FamilyStore::new(id, range, descriptor, policy, limit, Vec::new());
                 self.engine.add_family(store)
             }

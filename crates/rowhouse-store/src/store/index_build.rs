@@ -115,9 +115,10 @@ impl Tables {
         }
         let reasons =
             self.fill(&build, next_row, |rows| task.set_status(format!("{rows} rows")))?;
-        let state = match reasons.is_empty() {
-            true => IndexState::Ready,
-            false => IndexState::Off(reasons.join("; ")),
+        let state = if reasons.is_empty() {
+            IndexState::Ready
+        } else {
+            IndexState::Off(reasons.join("; "))
         };
         self.note(&build, &state)?;
         tracing::info!(index = name, %state, "index built");
@@ -161,7 +162,8 @@ impl Tables {
         progress: impl Fn(u64),
     ) -> Result<Vec<String>> {
         let Build { base, maintained, state, .. } = build;
-        let (mut reasons, mut rows_done) = (Vec::new(), 0);
+        let mut reasons = Vec::new();
+        let mut rows_done = 0;
         let mut noted = Instant::now();
         loop {
             // Also rows that show nothing now: a delete marker that expires uncovers cells.

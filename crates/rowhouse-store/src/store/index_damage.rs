@@ -81,9 +81,10 @@ impl Tables {
             let why = unsettled.tables.get(&table.id()).cloned().or(why);
             let Some(why) = why else { continue };
             tracing::error!(table = %table.name(), error = why, "the data of a table is damaged");
-            match self.is_index(table) {
-                true => self.settle_index(table, &why, &unsettled)?,
-                false => self.settle_base(table, &why)?,
+            if self.is_index(table) {
+                self.settle_index(table, &why, &unsettled)?
+            } else {
+                self.settle_base(table, &why)?
             }
         }
         damage.set_settled(&unsettled);

@@ -307,7 +307,8 @@ pub(super) fn renamed(
     }
     let RegionInfo { range, id: created_millis, .. } = region.info().clone();
     let info = RegionInfo::new(table.name().clone(), range, created_millis);
-    let (families, engine) = (region.families().to_vec(), Arc::clone(region.engine()));
+    let families = region.families().to_vec();
+    let engine = Arc::clone(region.engine());
     let renamed = Region::new(region.id(), info, families, table, serves, engine);
     Arc::new(renamed.assigned(region.assignment()).in_place_of(&[Arc::clone(region)]))
 }
@@ -316,7 +317,8 @@ pub(super) fn renamed(
 /// delete markers expire.
 fn check_fit(table: &Arc<Table>) -> Result<()> {
     let Some(key) = KeySchema::of_table(table.descriptor())? else { return Ok(()) };
-    let (mut misfits, mut named) = (0u64, Vec::new());
+    let mut misfits = 0u64;
+    let mut named = Vec::new();
     let mut next = Bytes::new();
     let mut values = Vec::new();
     loop {
@@ -347,7 +349,8 @@ fn check_fit(table: &Arc<Table>) -> Result<()> {
 
 /// Returns true if a row shows cells, now or after delete markers expire.
 fn shows_cells_ever(table: &Table, row: &[u8]) -> Result<bool> {
-    let (region, get) = (table.region_of(row), Get::new(Bytes::copy_from_slice(row))?);
+    let region = table.region_of(row);
+    let get = Get::new(Bytes::copy_from_slice(row))?;
     let mut at_millis = region.engine().timestamps.now_millis();
     loop {
         let shown = region.read_row_at_time(&get, RowVersion::Current, at_millis)?;

@@ -13,7 +13,8 @@ impl Tables {
     pub(super) fn check_table_quota(&self, name: &TableName, regions: usize) -> Result<()> {
         let Some(namespace) = self.namespace_of(name) else { return Ok(()) };
         let (tables, have) = self.count(name.namespace(), None);
-        let (tables_max, regions_max) = (namespace.tables_max()?, namespace.regions_max()?);
+        let tables_max = namespace.tables_max()?;
+        let regions_max = namespace.regions_max()?;
         if tables >= tables_max {
             return exceeded(format!(
                 "The table {name} cannot be created as it would exceed maximum number of tables \

@@ -88,7 +88,8 @@ impl Store {
         self.check_merge_allowed(&table, &regions)?;
         regions.iter().try_for_each(|region| region.check_serving())?;
         for pair in regions.windows(2) {
-            let (one, other) = (pair[0].info(), pair[1].info());
+            let one = pair[0].info();
+            let other = pair[1].info();
             if Arc::ptr_eq(&pair[0], &pair[1]) {
                 let twice = pair[0].display_name();
                 return Err(Error::invalid(format!(
@@ -122,7 +123,8 @@ impl Store {
 fn restricted(table: &TableDescriptor, region: &Region, requested: &Bytes) -> Result<Bytes> {
     let at = table.split_restriction()?.split_row(requested);
     if at != requested {
-        let (requested, at) = (region.display_row(requested), region.display_row(&at));
+        let requested = region.display_row(requested);
+        let at = region.display_row(&at);
         tracing::warn!(
             asked = %requested,
             %at,
@@ -298,7 +300,8 @@ impl Tables {
             let stores: Vec<_> = stores.filter(|store| store.name() == family.name()).collect();
             let files = stores.iter().flat_map(|store| files_for(store, &range)).collect();
             let policy = Policy::of_stored(&engine.settings, descriptor, family);
-            let (id, limit) = (meta.region_id, Arc::clone(&row_limit));
+            let id = meta.region_id;
+            let limit = Arc::clone(&row_limit);
             let store = FamilyStore::new(id, range.clone(), family.clone(), policy, limit, files);
             let readable_from =
                 stores.iter().map(|store| store.super_version().readable_from).max();

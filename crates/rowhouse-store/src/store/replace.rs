@@ -79,7 +79,8 @@ impl Store {
         let old = self.replaced(name, table.regions().len(), may_drop)?;
         let new = self.renamed(&table, name, &old)?;
         let edits = new.iter().map(|renamed| {
-            let (table_id, descriptor) = (renamed.table.id(), encode_table(&renamed.descriptor));
+            let table_id = renamed.table.id();
+            let descriptor = encode_table(&renamed.descriptor);
             EditKind::TableRenamed(TableRenamed { table_id, descriptor })
         });
         let dropped = old.iter().map(|table| TableDropped { table_id: table.id() });
@@ -182,7 +183,8 @@ impl Renamed {
         let Self { table, descriptor, policies } = self;
         let regions = table.regions().iter();
         let regions = regions.map(|it| renamed(it, descriptor, policies, is_served(it))).collect();
-        let (id, state) = (table.id(), table.state());
+        let id = table.id();
+        let state = table.state();
         Table::new(id, descriptor.clone(), regions, state).succeeding(table)
     }
 }

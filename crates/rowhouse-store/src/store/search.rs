@@ -103,7 +103,8 @@ impl Store {
         }
         now.check_enabled()?;
         if let Some(cell) = cells.iter().find(|cell| cell.timestamp().is_latest()) {
-            let (table, row) = (entries.name(), escape(cell.row()));
+            let table = entries.name();
+            let row = escape(cell.row());
             return Err(Error::invalid(format!(
                 "a cell has no timestamp: table={table}, row={row}"
             )));
@@ -155,7 +156,8 @@ fn queue_of(index: &SearchIndex) -> Result<Option<ServerTask>> {
     let limit = Some(QUEUE_COUNTED_MAX + 1);
     let mut queued =
         index.entries.scan_uncounted(Scan { columns, filter, limit, ..Scan::all() })?;
-    let (mut rows, mut started_millis) = (0, i64::MAX);
+    let mut rows = 0;
+    let mut started_millis = i64::MAX;
     while let Some(row) = queued.next()? {
         rows += 1;
         let times = row.cells().map(|cell| cell.timestamp().as_millis());

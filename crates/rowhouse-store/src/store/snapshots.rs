@@ -142,7 +142,8 @@ impl Store {
         without(engine, &lost, edit, table.name(), || {
             let copy = Copy { engine, entry: &entry, snapshots: &snapshots, serving: false };
             let regions = copy.regions(&entry.descriptor, regions);
-            let (id, descriptor) = (table.id(), entry.descriptor.clone());
+            let id = table.id();
+            let descriptor = entry.descriptor.clone();
             let restored = Table::new(id, descriptor, regions, TableState::Disabled);
             let restored = restored.succeeding(&table);
             let dropped = indexes.dropped.clone();
@@ -312,7 +313,8 @@ impl Copy<'_> {
                 let files =
                     ids.map(|id| self.snapshots.share(self.entry.snapshot.name(), *id)).collect();
                 let policy = Policy::of_stored(&self.engine.settings, table, family);
-                let (id, limit) = (meta.region_id, Arc::clone(&row_limit));
+                let id = meta.region_id;
+                let limit = Arc::clone(&row_limit);
                 let store =
                     FamilyStore::new(id, range.clone(), family.clone(), policy, limit, files);
                 // Compactions may have dropped cells that older read points could see.

@@ -42,7 +42,8 @@ impl Store {
             Policy::of(settings, &descriptor, family)?;
         }
         let indexes = declared_indexes(&descriptor)?;
-        let (ready, enabled) = (IndexState::Ready, TableState::Enabled);
+        let ready = IndexState::Ready;
+        let enabled = TableState::Enabled;
         let tables = self.new_index_tables(&descriptor, &indexes, &[], &ready, enabled)?;
         let table = self.inner.tables.new_table(descriptor, &ranges(splits)?, enabled)?;
         let tables: Vec<_> = std::iter::once(table).chain(tables).collect();
@@ -129,17 +130,16 @@ impl Store {
         Self::refuse_index_table(table.descriptor())?;
         let engine = &self.inner.engine;
         let tables = self.inner.tables.with_indexes(&table)?;
-        let edit = |disabled| {
-            let edit = |table: &Arc<Table>| {
+        let append = |disabled| {
+            let of_table = |table: &Arc<Table>| {
                 let table_id = table.id();
                 EditKind::TableStateChanged(TableStateChanged { table_id, disabled })
             };
-            let edit = EditKind::together(tables.iter().map(edit).collect());
-            engine.append_edit(edit)
+            engine.append_edit(EditKind::together(tables.iter().map(of_table).collect()))
         };
         match state {
             TableState::Enabled => {
-                edit(false)?;
+                append(false)?;
                 tables.iter().for_each(|table| table.set_state(state));
                 let regions = || tables.iter().flat_map(|table| table.regions());
                 for region in regions() {
@@ -151,7 +151,7 @@ impl Store {
                 let regions = tables.iter().flat_map(|table| table.regions());
                 let regions: Vec<_> = regions.cloned().collect();
                 let closed = ClosedRegions::close(engine, &regions, |_| true)?;
-                edit(true)?;
+                append(true)?;
                 tables.iter().for_each(|table| table.set_state(state));
                 closed.keep_closed();
                 release_flushed_segments(engine);
@@ -175,9 +175,9 @@ impl Store {
         }
         Self::refuse_index_table(table.descriptor())?;
         let tables = self.inner.tables.with_indexes(&table)?;
-        let edit =
+        let of_table =
             |table: &Arc<Table>| EditKind::TableDropped(TableDropped { table_id: table.id() });
-        let edit = EditKind::together(tables.iter().map(edit).collect());
+        let edit = EditKind::together(tables.iter().map(of_table).collect());
         without(&self.inner.engine, &families_of(&tables), edit, name, || {
             self.inner.tables.catalog.change(|entries| {
                 tables.iter().for_each(|table| entries.remove(table.name()));

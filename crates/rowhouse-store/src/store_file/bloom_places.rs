@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_is_found_as_long_as_the_cache_keeps_it() {
+    fn a_chunk_is_available_while_it_is_cached() {
         let (_store, table, file) = table();
         assert!(cached(&file).is_none());
         get_missing_row(&table);

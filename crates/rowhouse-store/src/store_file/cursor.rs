@@ -63,8 +63,10 @@ impl FileCursor {
 
     /// Returns a cursor after the last cell.
     pub(crate) fn at_end(file: &Arc<StoreFile>, caching: Caching) -> Result<Self> {
-        let (with_tags, walk) = (file.has_tags()?, IndexWalk::new());
-        let (file, loaded) = (Arc::clone(file), file.is_loaded());
+        let with_tags = file.has_tags()?;
+        let walk = IndexWalk::new();
+        let loaded = file.is_loaded();
+        let file = Arc::clone(file);
         Ok(Self { file, caching, with_tags, loaded, walk, cursor: None, trace: None, rest: None })
     }
 
@@ -235,7 +237,8 @@ impl FileCursor {
 
     /// Follows the index down to a data block.
     fn enter(&mut self, step: IndexStep) -> Result<Option<Arc<rowhouse_format::hfile::DataBlock>>> {
-        let (opened, trace) = (self.file.opened()?, self.trace.as_deref());
+        let opened = self.file.opened()?;
+        let trace = self.trace.as_deref();
         let handle = self.file.block_at(opened, &mut self.walk, step, trace)?;
         handle.map(|handle| self.file.data_block(opened, &handle, self.caching, trace)).transpose()
     }

@@ -24,7 +24,8 @@ impl Files {
     /// read for a while is closed, and reopened on the next read. The block cache takes up to
     /// `blocks_bytes_max` bytes.
     pub(crate) fn new(disk: Arc<dyn Disk>, open_max: usize, blocks_bytes_max: u64) -> Self {
-        let (open, blocks) = (Cache::new(open_max.max(1)), BlockCache::new(blocks_bytes_max));
+        let open = Cache::new(open_max.max(1));
+        let blocks = BlockCache::new(blocks_bytes_max);
         Self { disk, open, blocks, damage: Damage::default() }
     }
 

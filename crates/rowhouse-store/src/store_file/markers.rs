@@ -34,7 +34,8 @@ impl MarkerRuns {
 
 /// Returns true if a run in `runs` contains all of `other`.
 fn has_whole(runs: &[MarkerRun], other: &MarkerRun) -> bool {
-    let (first, target) = (other.first().view(), other.target().view());
+    let first = other.first().view();
+    let target = other.target().view();
     runs.iter().any(|run| run.has(&first) && target <= run.target().view())
 }
 
@@ -88,7 +89,8 @@ impl FileCursor {
     /// Passes markers block by block. Returns true if there were any, and how many blocks they
     /// take.
     fn scan_markers(&mut self, bound: Option<&Key<'_>>) -> Result<(bool, usize)> {
-        let (mut any, mut blocks) = (false, 1);
+        let mut any = false;
+        let mut blocks = 1;
         loop {
             let passed = self.pass_markers_in_block(bound)?;
             any |= passed.any;
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_through_a_run_comes_to_what_the_file_tells() {
+    fn a_cursor_passing_a_run_arrives_at_the_target_in_the_file() {
         let (_store, file) = telling();
         let [run] = file.opened().unwrap().marker_runs() else { panic!("one run is told") };
         assert_eq!(run.first().view().qualifier, b"000");

@@ -222,7 +222,8 @@ impl StoreFile {
         row: &[u8],
         qualifiers: impl FnOnce() -> Option<&'a Qualifiers>,
     ) -> Result<bool> {
-        let (first, last) = (&self.meta.first_row, &self.meta.last_row);
+        let first = &self.meta.first_row;
+        let last = &self.meta.last_row;
         if compare_bytes(row, first).is_lt() || compare_bytes(row, last).is_gt() {
             return Ok(false);
         }
@@ -499,7 +500,8 @@ impl StoreFile {
     fn read(&self, handle: &BlockHandle) -> Result<Bytes> {
         self.read_bytes(handle).map_err(|source| {
             let path = file_path(self.meta.file_id);
-            let (offset, len) = (handle.offset, handle.len);
+            let offset = handle.offset;
+            let len = handle.len;
             self.unread(source, format_args!("cannot read {path}: offset={offset}, len={len}"))
         })
     }

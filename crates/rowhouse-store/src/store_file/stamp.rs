@@ -91,7 +91,8 @@ impl StampedFile {
             ..FileMeta::default()
         };
         let family = Bytes::copy_from_slice(first.family);
-        let (table, region_id) = (table::from_proto(proto)?, stamp.region_id);
+        let table = table::from_proto(proto)?;
+        let region_id = stamp.region_id;
         Ok(Self { table, region_id, family, meta })
     }
 }

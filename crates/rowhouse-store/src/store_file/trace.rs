@@ -128,15 +128,17 @@ impl FileTrace {
     /// Counts an index or data block, with place and length on disk.
     pub(crate) fn add_block(&self, offset: u64, len: u32, is_cached: bool) {
         let len = u64::from(len);
-        let (blocks, bytes) = match is_cached {
-            true => (&self.blocks_cached, &self.bytes_cached),
-            false => (&self.blocks_from_disk, &self.bytes_from_disk),
+        let (blocks, bytes) = if is_cached {
+            (&self.blocks_cached, &self.bytes_cached)
+        } else {
+            (&self.blocks_from_disk, &self.bytes_from_disk)
         };
         blocks.fetch_add(1, Ordering::Relaxed);
         bytes.fetch_add(len, Ordering::Relaxed);
         let parts = FILE_PARTS as u128;
         let part = |at: u64| (u128::from(at) * parts / u128::from(self.data_len)).min(parts - 1);
-        let (first, last) = (part(offset), part(offset + len.saturating_sub(1)));
+        let first = part(offset);
+        let last = part(offset + len.saturating_sub(1));
         let bits = (first..=last).fold(0, |bits, part| bits | 1_u64 << part);
         self.parts.fetch_or(bits, Ordering::Relaxed);
     }

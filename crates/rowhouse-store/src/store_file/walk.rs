@@ -80,7 +80,8 @@ impl StoreFile {
         }
         if cells < self.meta.cells {
             if wrong.is_empty() {
-                let (path, written) = (file_path(self.meta.file_id), self.meta.cells);
+                let path = file_path(self.meta.file_id);
+                let written = self.meta.cells;
                 wrong.push(Error::corruption(format!(
                     "{path} has fewer cells than were written: cells={cells}, written={written}"
                 )));

@@ -157,7 +157,8 @@ impl SegmentReader {
                 let at = format!("{}: offset={offset}: {}", self.path, error.message());
                 Error::new(error.kind(), at).with_source(error)
             })?;
-        let (sequence, synced) = (header.sequence, header.synced);
+        let sequence = header.sequence;
+        let synced = header.synced;
         Ok(RecordRead::Record { record, len, sequence, synced })
     }
 

@@ -187,7 +187,8 @@ impl SealedRecord {
     /// Fills in the record header and the end mark header, ready to be written at `offset`.
     pub(super) fn finish(&mut self, epoch: u64, offset: u64, sequence: u64, synced: u64) -> &[u8] {
         let len = self.len();
-        let (body_len, body_crc) = (self.body_len as u32, self.body_crc);
+        let body_len = self.body_len as u32;
+        let body_crc = self.body_crc;
         let header = Header { body_len, sequence, synced, body_crc };
         header.write(&mut self.bytes[..HEADER_LEN], epoch, offset);
         let end = Header { body_len: 0, sequence, synced, body_crc: 0 };
@@ -319,7 +320,8 @@ impl Record {
         let record = match body.get_u8() {
             KIND_BEGIN => {
                 need(&body, 16, sequence)?;
-                let (previous, previous_len) = (body.get_u64_le(), body.get_u64_le());
+                let previous = body.get_u64_le();
+                let previous_len = body.get_u64_le();
                 let age = (!body.is_empty()).then(|| get_age(&mut body, sequence)).transpose()?;
                 Self::Begin { previous, previous_len, age }
             }

@@ -465,8 +465,8 @@ impl LogScan {
             }
             self.repairs.push(Repair::Truncate { number, len: end.offset });
         }
-        let segment = segment.reader.path.clone();
-        self.cut = Some(Cut { segment, offset: end.offset, bytes, cause });
+        let path = segment.reader.path.clone();
+        self.cut = Some(Cut { segment: path, offset: end.offset, bytes, cause });
     }
 
     /// Describes, for people, where a log ends that was not closed; `None` for a closed one.

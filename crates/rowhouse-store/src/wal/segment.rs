@@ -47,7 +47,8 @@ impl SegmentHeader {
         rest.copy_to_slice(&mut magic);
         let version = rest.get_u32_le();
         let _reserved = rest.get_u32_le();
-        let (number, epoch) = (rest.get_u64_le(), rest.get_u64_le());
+        let number = rest.get_u64_le();
+        let epoch = rest.get_u64_le();
         let mut boot_id = [0; 16];
         rest.copy_to_slice(&mut boot_id);
         rest.advance(12);

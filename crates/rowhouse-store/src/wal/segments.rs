@@ -236,7 +236,7 @@ mod tests {
     use crate::disk::simulated::SimulatedDisk;
 
     #[test]
-    fn files_kept_for_reuse_are_removed_when_told_and_kept_again_later() {
+    fn spare_files_are_removed_on_request_and_collected_again_later() {
         let disk = SimulatedDisk::seeded(1);
         disk.create_dir(WAL_DIR).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(disk);
@@ -247,7 +247,8 @@ mod tests {
         let use_one = || {
             let NewSegment { number, epoch, file, .. } = segments.make().unwrap();
             file.write_all_at(&[7; 4 << 10], 0).unwrap();
-            let (first_sequence, last_sequence) = (1, 2);
+            let first_sequence = 1;
+            let last_sequence = 2;
             let closed = ClosedSegment { number, epoch, first_sequence, last_sequence, bytes };
             segments.retire(&closed).unwrap();
             number

@@ -136,8 +136,11 @@ fn decode(bytes: &[u8; LEN]) -> Option<LogEnd> {
     let (body, mut crc) = bytes.split_at(LEN - 4);
     let is_right = body.starts_with(&MAGIC) && crc.get_u32_le() == crc32c::crc32c(body);
     let mut rest = &body[MAGIC.len()..];
-    let (version, _reserved) = (rest.get_u32_le(), rest.get_u32_le());
-    let (segment, len, last_sequence) = (rest.get_u64_le(), rest.get_u64_le(), rest.get_u64_le());
+    let version = rest.get_u32_le();
+    let _reserved = rest.get_u32_le();
+    let segment = rest.get_u64_le();
+    let len = rest.get_u64_le();
+    let last_sequence = rest.get_u64_le();
     (is_right && version == VERSION).then_some(LogEnd { segment, len, last_sequence })
 }
 

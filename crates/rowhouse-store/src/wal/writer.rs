@@ -552,7 +552,8 @@ impl Tail {
         let end = end_mark(self.segment.epoch, self.offset, self.last_sequence);
         let file = &self.segment.file;
         let undone = file.write_all_at(&end, self.offset).and_then(|()| file.sync());
-        let (offset, is_undone) = (self.offset, undone.is_ok());
+        let offset = self.offset;
+        let is_undone = undone.is_ok();
         tracing::error!(
             segment = path, offset, ?place, error = %source, is_undone,
             "a write was refused: the log cannot be appended to"

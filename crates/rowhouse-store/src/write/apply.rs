@@ -311,10 +311,7 @@ where
         {
             return Ok(NonBlocking::WouldBlock);
         }
-        let need = match self.are_deletes() {
-            true => Need::Delete,
-            false => Need::Room,
-        };
+        let need = if self.are_deletes() { Need::Delete } else { Need::Room };
         let mut last: Option<&Region> = None;
         for region in once(self.region).chain(self.regions()) {
             if last.is_some_and(|last| std::ptr::eq(region, last)) {

@@ -283,9 +283,10 @@ impl<'a> Batch<'a> {
     fn note_issued_timestamp(&mut self, region: &Region, family: &FamilyStore, at: Timestamp) {
         let timestamps = &region.engine().timestamps;
         let is_ahead = timestamps.is_ahead(at);
-        let counts = match at == self.now {
-            true => is_ahead || family.has_versions(),
-            false => is_ahead && timestamps.may_be_own(at),
+        let counts = if at == self.now {
+            is_ahead || family.has_versions()
+        } else {
+            is_ahead && timestamps.may_be_own(at)
         };
         if counts {
             if is_ahead {
@@ -307,9 +308,10 @@ impl<'a> Batch<'a> {
 
 /// Returns the result of an increment or append that was accepted at `sequence`.
 fn repeat(region: &Region, delta: &Delta<'_>, get: &Get, sequence: u64) -> Result<MutationOutcome> {
-    let row = match delta.return_results {
-        true => region.read_row(get, RowVersion::AsOf(sequence))?,
-        false => Row::default(),
+    let row = if delta.return_results {
+        region.read_row(get, RowVersion::AsOf(sequence))?
+    } else {
+        Row::default()
     };
     Ok(MutationOutcome { row })
 }

@@ -117,8 +117,8 @@ fn levels<'r>(
 
 /// Whether flushes or compactions of a steady family drop versions that have not expired.
 fn drops_versions(family: &FamilyStore) -> bool {
-    let family = family.descriptor();
-    family.keep_deleted_cells() == KeepDeletedCells::False && !family.new_version_behavior()
+    let descriptor = family.descriptor();
+    descriptor.keep_deleted_cells() == KeepDeletedCells::False && !descriptor.new_version_behavior()
 }
 
 /// Returns the regions that hold copies of the rows in which a record deletes single versions.
@@ -165,7 +165,8 @@ pub(super) fn level(
             let Some(key) = maintained.index.copy_key(&row)? else { continue };
             let copy = maintained.table.region_of(&key);
             if !copy.is_serving() || !held.iter().any(|held| Arc::ptr_eq(held, copy)) {
-                let (region, lock) = (Arc::clone(copy), LockId::Region(copy.id()));
+                let region = Arc::clone(copy);
+                let lock = LockId::Region(copy.id());
                 return Ok(vec![RowToLock { region, lock, row: key }]);
             }
             places.push((copy, key));

@@ -155,7 +155,8 @@ mod tests {
             .read_modify_write(&Row::new(current), at(100), CELL_BYTES_MAX)
             .unwrap();
         let print = |cell: &Cell| {
-            let (qualifier, value) = (cell.qualifier(), cell.value());
+            let qualifier = cell.qualifier();
+            let value = cell.value();
             let text = [qualifier, value].map(String::from_utf8_lossy);
             format!("{}@{}={}", text[0], cell.timestamp(), text[1])
         };
@@ -198,7 +199,8 @@ mod tests {
 
     #[test]
     fn tags_are_carried_on_and_a_time_to_live_is_replaced() {
-        let (note, old) = (b"\0\x02\x40n", tags_with_ttl(b"", 5));
+        let note = b"\0\x02\x40n";
+        let old = tags_with_ttl(b"", 5);
         let mut request = append().add_cell(cell("a", i64::MAX, b"1", note)).unwrap();
         let current = Row::new(vec![cell("a", 5, b"x", &old)]);
         let grown =
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_does_not_grow_beyond_what_hbase_takes() {
+    fn a_value_does_not_grow_beyond_the_limit_of_hbase() {
         let request = append().add("f", "a", "1").unwrap();
         let grow = |len: usize| {
             let current = Row::new(vec![cell("a", 5, &vec![b'x'; len], b"")]);
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_wrap_and_what_is_no_number_is_refused() {
+    fn sums_wrap_and_values_that_are_no_numbers_are_refused() {
         let request = Increment::new("r").unwrap().add("f", "n", 1).unwrap();
         let read_modify_write = |value: &[u8]| {
             let current = Row::new(vec![cell("n", 5, value, b"")]);

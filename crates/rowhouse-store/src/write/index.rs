@@ -189,14 +189,16 @@ impl<'k, 'l> IndexUpdater<'k, 'l> {
         at: Timestamp,
     ) -> Result<()> {
         let expires = entry.last < i64::MAX;
-        let tags = match expires {
-            true => tags_with_ttl(&[], entry.last.saturating_sub(at.as_millis())),
-            false => Vec::new(),
+        let tags = if expires {
+            tags_with_ttl(&[], entry.last.saturating_sub(at.as_millis()))
+        } else {
+            Vec::new()
         };
         let header = EntryHeader {
-            certain_until: match entry.certain_until == entry.last {
-                true => i64::MAX,
-                false => entry.certain_until,
+            certain_until: if entry.certain_until == entry.last {
+                i64::MAX
+            } else {
+                entry.certain_until
             },
             timestamps: entry.covered.iter().map(|it| it.as_ref().map(|it| it.timestamp)).collect(),
         };
@@ -265,7 +267,8 @@ impl<'k, 'l> IndexUpdater<'k, 'l> {
         }
         let region = Arc::clone(maintained.table.region_of(cell.row()));
         if !region.is_serving() {
-            let (lock, row) = (LockId::Region(region.id()), cell.row_bytes());
+            let lock = LockId::Region(region.id());
+            let row = cell.row_bytes();
             self.to_lock.push(RowToLock { region: Arc::clone(&region), lock, row });
         }
         self.cells.push((region, cell));
@@ -281,9 +284,10 @@ impl<'k, 'l> IndexUpdater<'k, 'l> {
                 Ok(Some(closed)) => return Ok(EntryChanges::Unlocked(vec![closed])),
                 Err(error) if is_damage(&error) => {
                     let unlocked = vec![damaged(maintained, value, &error)];
-                    return match self.is_build {
-                        true => Err(error),
-                        false => Ok(EntryChanges::Unlocked(unlocked)),
+                    return if self.is_build {
+                        Err(error)
+                    } else {
+                        Ok(EntryChanges::Unlocked(unlocked))
                     };
                 }
                 Err(error) => return Err(error),
@@ -310,7 +314,8 @@ impl<'k, 'l> IndexUpdater<'k, 'l> {
                 Ok(entries) => entries,
                 // Who closes the region may wait for this write, which so must not wait.
                 Err(error) if error.kind() == ErrorKind::NotServingRegion => {
-                    let (region, row) = (Arc::clone(region), value.clone());
+                    let region = Arc::clone(region);
+                    let row = value.clone();
                     let lock = LockId::Region(region.id());
                     return Ok(Some(RowToLock { region, lock, row }));
                 }

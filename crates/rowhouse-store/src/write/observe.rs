@@ -88,7 +88,8 @@ impl Watched {
     /// Returns `None` while no table has observers or indexes.
     #[inline]
     pub(super) fn of(engine: &Engine) -> Option<Self> {
-        let (observers, indexed) = (engine.observers.by_table(), engine.indexed.load());
+        let observers = engine.observers.by_table();
+        let indexed = engine.indexed.load();
         if observers.is_none() && indexed.is_none() {
             return None;
         }

@@ -68,7 +68,8 @@ impl IndexUpdater<'_, '_> {
         let place = engine.row_locks.place(region.id(), row).of_entries();
         let at = engine.timestamps.issue_queued(self.rows.after_of(place));
         engine.rows_queued.fetch_add(1, Ordering::Relaxed);
-        let (row, family) = (Bytes::copy_from_slice(row), QUEUE_FAMILY.as_bytes());
+        let row = Bytes::copy_from_slice(row);
+        let family = QUEUE_FAMILY.as_bytes();
         for maintained in searches {
             self.push(maintained, Cell::new(row.clone(), family, b"", at, CellKind::Put, b"")?);
         }

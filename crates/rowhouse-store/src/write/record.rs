@@ -211,9 +211,10 @@ impl<'a> Record<'a> {
             check(region, mutation).map_err(of_addition)?;
             let engine = region.engine();
             let row = engine.row_locks.place(region.id(), mutation.row());
-            batch.now = now.max(match is_delete(mutation) {
-                true => engine.timestamps.issue_delete(rows.after_of(row)),
-                false => engine.timestamps.issue_put(rows.after_of(row)),
+            batch.now = now.max(if is_delete(mutation) {
+                engine.timestamps.issue_delete(rows.after_of(row))
+            } else {
+                engine.timestamps.issue_put(rows.after_of(row))
             });
             let Added { stamped, .. } = batch.add(region, mutation).map_err(of_addition)?;
             match stamped {

@@ -54,7 +54,8 @@ impl Table {
         condition: &Condition,
         mutations: &RowMutations,
     ) -> Result<Option<MutationOutcome>> {
-        let (row, condition) = (mutations.row().clone(), condition.clone());
+        let row = mutations.row().clone();
+        let condition = condition.clone();
         self.mutate_row_where(&[RowCondition { row, condition }], mutations)
     }
 

@@ -41,8 +41,9 @@ fn put(table: &Table, row: &'static str, family: &'static str, millis: i64) {
 
 /// Returns the values of all versions of a row.
 fn read(table: &Table, row: &'static str) -> Vec<String> {
-    let row = table.get(&Get::new(row).unwrap().versions(9)).unwrap();
-    row.cells()
+    let result = table.get(&Get::new(row).unwrap().versions(9)).unwrap();
+    result
+        .cells()
         .map(|cell| {
             let value = String::from_utf8_lossy(cell.value()).into_owned();
             format!("{}{value}", String::from_utf8_lossy(cell.family()))
@@ -51,7 +52,7 @@ fn read(table: &Table, row: &'static str) -> Vec<String> {
 }
 
 #[test]
-fn an_altered_table_keeps_its_rows_and_what_it_was_altered_to() {
+fn an_altered_table_retains_its_rows_and_its_new_declaration() {
     let (dir, store) = store();
     let before = table(&store);
     put(&before, "z", "f", 1);
@@ -176,13 +177,14 @@ fn closed_regions_are_flushed_so_surplus_versions_do_not_come_back() {
 }
 
 #[test]
-fn what_is_written_while_a_table_is_altered_is_flushed_or_comes_after() {
+fn writes_during_an_alteration_are_flushed_or_come_after() {
     let (_dir, store) = store();
     let held = table(&store);
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writers = ["a", "z"].map(|row| {
-            let (held, ended) = (&held, &ended);
+            let held = &held;
+            let ended = &ended;
             scope.spawn(move || {
                 let mut millis = 1;
                 while !ended.load(Ordering::Relaxed) {
@@ -411,7 +413,7 @@ fn a_truncated_table_is_empty_and_enabled_with_its_splits_or_without() {
 }
 
 #[test]
-fn alterations_side_by_side_are_all_kept() {
+fn concurrent_alterations_are_all_applied() {
     let (_dir, store) = store();
     std::thread::scope(|scope| {
         for worker in 0..4 {
@@ -436,9 +438,11 @@ fn writers_and_readers_go_on_while_families_come_and_go() {
     let (_dir, store) = store();
     let over = AtomicBool::new(false);
     let written = std::thread::scope(|scope| {
-        let (over, store) = (&over, &store);
+        let over = &over;
+        let store = &store;
         let writer = scope.spawn(move || {
-            let (held, mut written) = (table(store), 0i64);
+            let held = table(store);
+            let mut written = 0i64;
             while !over.load(Ordering::Relaxed) {
                 written += 1;
                 let value = written.to_string();

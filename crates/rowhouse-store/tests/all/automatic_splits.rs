@@ -78,7 +78,8 @@ fn a_table_that_grows_is_split_while_it_is_written_and_read_and_nothing_is_lost(
     let written = [AtomicU64::new(0), AtomicU64::new(0)];
     std::thread::scope(|scope| {
         for (writer, written) in written.iter().enumerate() {
-            let (store, table) = (&store, &table);
+            let store = &store;
+            let table = &table;
             scope.spawn(move || {
                 // Until there are enough regions, or the limit is reached.
                 for number in 0..WRITTEN_MAX {
@@ -90,7 +91,9 @@ fn a_table_that_grows_is_split_while_it_is_written_and_read_and_nothing_is_lost(
                 }
             });
         }
-        let (store, table, written) = (&store, &table, &written);
+        let store = &store;
+        let table = &table;
+        let written = &written;
         scope.spawn(move || {
             while regions(store) < 8 && written[0].load(Ordering::Acquire) < WRITTEN_MAX {
                 let least: u64 =
@@ -111,7 +114,7 @@ fn a_table_that_grows_is_split_while_it_is_written_and_read_and_nothing_is_lost(
 }
 
 #[test]
-fn a_table_that_wants_no_splits_is_not_split() {
+fn a_table_that_forbids_splits_is_not_split() {
     let class = "org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy";
     for declared in [
         descriptor().attribute("SPLIT_ENABLED", "false"),

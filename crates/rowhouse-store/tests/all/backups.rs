@@ -138,7 +138,7 @@ fn a_backup_has_files_of_its_own_and_comes_back() {
 }
 
 #[test]
-fn a_store_that_nobody_has_open_is_copied_with_its_log() {
+fn a_closed_store_is_copied_with_its_log() {
     let (dir, store) = store();
     (0..100).for_each(|row| put(&store, row, "v"));
     let error = copy_store(dir.path().join("store"), dir.path().join("copy"), |_| {}).unwrap_err();
@@ -152,7 +152,7 @@ fn a_store_that_nobody_has_open_is_copied_with_its_log() {
 }
 
 #[test]
-fn what_is_damaged_is_not_copied_and_nothing_is_left_of_it() {
+fn a_damaged_store_is_not_copied_and_nothing_is_left_of_the_copy() {
     let (dir, store) = store();
     (0..100).for_each(|row| put(&store, row, "v"));
     table(&store, "one").flush().unwrap();

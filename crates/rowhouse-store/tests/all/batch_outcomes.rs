@@ -45,9 +45,10 @@ fn derived() -> impl Strategy<Value = Derived> {
         if is_observed {
             tables.push("log");
         }
-        let closed = match tables.is_empty() {
-            true => Just(None).boxed(),
-            false => prop::option::weighted(0.3, prop::sample::select(tables)).boxed(),
+        let closed = if tables.is_empty() {
+            Just(None).boxed()
+        } else {
+            prop::option::weighted(0.3, prop::sample::select(tables)).boxed()
         };
         (Just(indexes), Just(is_observed), closed)
     });
@@ -253,7 +254,7 @@ fn puts_of_a_unique_index_are_written_before_a_mutation_that_reads() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
     #[test]
-    fn batches_answer_and_leave_what_their_mutations_do_one_by_one(
+    fn batches_have_the_outcomes_and_effects_of_single_mutations(
         derived in derived(),
         batches in prop::collection::vec(prop::collection::vec(change(), 1..7), 1..6),
     ) {
@@ -285,7 +286,8 @@ proptest! {
         if derived.closed.is_none() {
             agree(&together, &alone, derived)?;
         }
-        let (together, alone) = (together.reopen(), alone.reopen());
+        let together = together.reopen();
+        let alone = alone.reopen();
         prop_assert_eq!(together.shown("t", 3), alone.shown("t", 3), "after a kill");
     }
 }
@@ -300,8 +302,7 @@ fn agree(
         return Ok(());
     }
     for table in together.store.tables() {
-        let table = table.name().qualifier();
-        if let Some(index) = table.strip_prefix("t.") {
+        if let Some(index) = table.name().qualifier().strip_prefix("t.") {
             let report = together.store.verify_index(&name("t"), index, |_| {}).unwrap();
             prop_assert!(report.is_clean(), "{}: {:?}", index, report);
         }

@@ -32,8 +32,9 @@ fn rows(table: &Arc<Table>) -> Vec<String> {
 
 #[test]
 fn an_export_after_a_split_keeps_to_the_rows_of_each_region() {
-    let (dir, out, to) =
-        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let out = tempfile::tempdir().unwrap();
+    let to = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, "f", &[("COMPACTION_ENABLED", "false")], &[]);
     let table = store.table(&name()).unwrap();
@@ -56,7 +57,8 @@ fn an_export_after_a_split_keeps_to_the_rows_of_each_region() {
 
 #[test]
 fn a_table_that_was_disabled_meanwhile_takes_no_load() {
-    let (dir, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let out = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, "f", &[], &[]);
     let table = store.table(&name()).unwrap();
@@ -76,14 +78,15 @@ fn a_table_that_was_disabled_meanwhile_takes_no_load() {
 }
 
 #[test]
-fn a_transaction_begins_again_where_what_it_read_was_truncated() {
+fn a_transaction_restarts_if_rows_it_read_were_truncated() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, "f", &[], &[]);
     let other = TableName::parse("u").unwrap();
     let family = FamilyDescriptor::new("f").unwrap();
     store.create_table(TableDescriptor::new(other.clone()).family(family), &[]).unwrap();
-    let (t, u) = (store.table(&name()).unwrap(), store.table(&other).unwrap());
+    let t = store.table(&name()).unwrap();
+    let u = store.table(&other).unwrap();
     put(&t, "a", "f", "a");
     let mut times = 0;
     store
@@ -136,7 +139,7 @@ impl rowhouse_store::Clock for StandingClock {
 }
 
 #[test]
-fn rows_that_are_loaded_behind_a_delete_are_seen() {
+fn rows_that_are_loaded_after_a_delete_are_visible() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::builder(dir.path()).with_clock(StandingClock).open().unwrap();
     make(&store, "f", &[], &[]);
@@ -201,7 +204,8 @@ fn files_of_snapshots_splits_and_merges_stay_as_long_as_somebody_names_them() {
 
 #[test]
 fn a_family_whose_name_begins_with_an_underscore_is_loaded() {
-    let (dir, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let out = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, "_f", &[], &[]);
     put(&store.table(&name()).unwrap(), "a", "_f", "a");

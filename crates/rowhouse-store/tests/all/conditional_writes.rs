@@ -34,8 +34,8 @@ fn made(table: &Table, condition: &Condition, mutation: &Mutation) -> bool {
 }
 
 fn value(table: &Table, row: &'static str) -> Option<String> {
-    let row = table.get(&Get::new(row).unwrap()).unwrap();
-    row.value("a", "q").map(|value| String::from_utf8(value.to_vec()).unwrap())
+    let result = table.get(&Get::new(row).unwrap()).unwrap();
+    result.value("a", "q").map(|value| String::from_utf8(value.to_vec()).unwrap())
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_column_with_an_empty_value_counts_as_one_without() {
 }
 
 #[test]
-fn only_cells_of_the_time_range_are_asked() {
+fn only_cells_of_the_time_range_are_checked() {
     with_table(|table| {
         let old = Put::new("r").unwrap().add_at("a", "q", at(5), "old").unwrap();
         table.mutate(&old.into()).unwrap();
@@ -138,7 +138,9 @@ fn of_many_threads_that_insert_one_row_exactly_one_does() {
         let start = std::sync::Barrier::new(THREADS);
         std::thread::scope(|scope| {
             for thread in 0..THREADS {
-                let (table, won, start) = (&table, &won, &start);
+                let table = &table;
+                let won = &won;
+                let start = &start;
                 scope.spawn(move || {
                     start.wait();
                     for row in 0..ROWS {

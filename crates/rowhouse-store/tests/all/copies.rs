@@ -299,15 +299,18 @@ impl Drop for Stop<'_> {
 #[test]
 fn writers_lose_nothing_that_was_acknowledged_while_layouts_are_swapped() {
     let (dir, store) = store(COPY);
-    let (stop, changes) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let stop = AtomicBool::new(false);
+    let changes = AtomicUsize::new(0);
     let users = ["ann", "bob", "eve"];
     let mut written = BTreeSet::new();
     std::thread::scope(|scope| {
         let writers = users.map(|user| {
-            let (store, stop, changes) = (&store, &stop, &changes);
+            let store = &store;
+            let stop = &stop;
+            let changes = &changes;
             scope.spawn(move || (user, write(store, user, stop, changes)))
         });
-        let stop = Stop(&stop);
+        let guard = Stop(&stop);
         for round in 0..8 {
             std::thread::sleep(Duration::from_millis(30));
             match round {
@@ -322,7 +325,7 @@ fn writers_lose_nothing_that_was_acknowledged_while_layouts_are_swapped() {
             }
             store.promote_index(&name("mail"), "by_user").unwrap();
         }
-        drop(stop);
+        drop(guard);
         for writer in writers {
             let (user, rows) = writer.join().unwrap();
             written.extend((0..rows).map(|at| (u64::from(at), user.to_owned())));
@@ -348,17 +351,18 @@ fn a_copy_that_is_declared_later_is_built_while_writers_go_on() {
         put(&mail, at, "old", "v").unwrap();
     }
     mail.flush().unwrap();
-    let (stop, changes) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let stop = AtomicBool::new(false);
+    let changes = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| write(&store, "new", &stop, &changes));
-        let stop = Stop(&stop);
+        let guard = Stop(&stop);
         let indexes = format!("1 plain [user]; {COPY}");
         let declared =
             |mail: &TableDescriptor| Ok(mail.clone().attribute(INDEXES_ATTRIBUTE, indexes));
         store.change_table(&name("mail"), declared).unwrap();
         wait_until_ready(&store, "by_user");
         store.promote_index(&name("mail"), "by_user").unwrap();
-        drop(stop);
+        drop(guard);
         let rows = writer.join().unwrap();
         assert_eq!(fields(&table(&store, "mail")).len() as u32, 600 + rows);
     });
@@ -374,8 +378,8 @@ fn a_copy_that_is_declared_later_is_built_while_writers_go_on() {
     mail.flush().unwrap();
     mail.compact(CompactionKind::Major).unwrap();
     let raw = Scan { raw: true, ..Scan::all() };
-    let mut raw = mail.scan(raw).unwrap();
-    let cells = std::iter::from_fn(|| raw.next().unwrap()).collect::<Vec<_>>();
+    let mut scanner = mail.scan(raw).unwrap();
+    let cells = std::iter::from_fn(|| scanner.next().unwrap()).collect::<Vec<_>>();
     assert!(cells.iter().all(|row| row.key() != key(&mail, 1, "old")), "the marker is gone");
 }
 

@@ -87,7 +87,7 @@ fn count(store: &Store, table: &str, family: &str) -> usize {
 fn quiet(_: rowhouse_store::Progress<'_>) {}
 
 #[test]
-fn a_whole_store_is_found_whole_and_salvaged_whole() {
+fn an_undamaged_store_passes_its_check_and_is_salvaged_whole() {
     let dir = tempfile::tempdir().unwrap();
     make(dir.path());
     let mut seen = Vec::new();
@@ -140,7 +140,7 @@ fn a_damaged_block_costs_its_cells_and_no_others() {
 }
 
 #[test]
-fn what_is_behind_the_blocks_can_be_damaged_and_the_blocks_still_be_read() {
+fn blocks_are_read_although_sections_after_them_are_damaged() {
     let dir = tempfile::tempdir().unwrap();
     make(dir.path());
     let file = files(dir.path(), "files").pop().unwrap();
@@ -253,7 +253,7 @@ fn check_and_salvage_change_nothing_but_the_lock() {
 }
 
 #[test]
-fn neither_looks_at_what_is_no_store_nor_writes_over_what_is_there() {
+fn a_check_refuses_other_directories_and_a_salvage_overwrites_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let error = check(dir.path().join("none"), quiet).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
@@ -268,8 +268,9 @@ fn neither_looks_at_what_is_no_store_nor_writes_over_what_is_there() {
 }
 
 #[test]
-fn a_salvage_tells_of_families_that_are_read_by_the_order_of_writes() {
-    let (dir, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+fn a_salvage_reports_families_that_are_read_by_the_order_of_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let into = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let by_order = family("f").attribute("NEW_VERSION_BEHAVIOR", "TRUE");
     store.create_table(TableDescriptor::new(name("a")).family(by_order), &[]).unwrap();
@@ -359,7 +360,8 @@ fn a_salvage_does_not_bring_back_a_family_that_was_dropped() {
 
 /// Returns HFiles with one row in table `a`, as another store exports it.
 fn exported(row: &str, value: &str) -> tempfile::TempDir {
-    let (dir, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let hfiles = tempfile::tempdir().unwrap();
     let store = make_logged(dir.path());
     put_at(&store, "a", row, "f", value);
     store.export_hfiles(&name("a"), hfiles.path(), ExportedCells::Kept, quiet).unwrap();
@@ -367,7 +369,7 @@ fn exported(row: &str, value: &str) -> tempfile::TempDir {
 }
 
 #[test]
-fn a_salvage_does_not_bring_back_what_a_load_replaced() {
+fn a_salvage_does_not_bring_back_cells_replaced_by_a_load() {
     for damaged in ["written first", "written last"] {
         let dir = tempfile::tempdir().unwrap();
         let store = make_logged(dir.path());
@@ -394,7 +396,7 @@ fn a_salvage_does_not_bring_back_what_a_load_replaced() {
 }
 
 #[test]
-fn the_log_gives_back_what_a_damaged_file_held_below_what_was_written_over_it() {
+fn the_log_restores_cells_of_a_damaged_file_below_later_writes() {
     let dir = tempfile::tempdir().unwrap();
     let store = make_logged(dir.path());
     for (row, value) in [("again", "first"), ("once", "first"), ("thrice", "first")] {

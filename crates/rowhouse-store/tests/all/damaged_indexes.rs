@@ -102,7 +102,7 @@ fn read(store: &Store, of: &str) -> bool {
 }
 
 #[test]
-fn writers_go_on_while_indexes_are_found_damaged_and_built_anew() {
+fn writers_continue_while_damaged_indexes_are_detected_and_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let store = filled(dir.path(), 400);
     let files = NAMES.map(|index| flush(&store, dir.path(), &format!("mail.{index}")));
@@ -113,7 +113,8 @@ fn writers_go_on_while_indexes_are_found_damaged_and_built_anew() {
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for writer in 0..3u32 {
-            let (store, is_done) = (&store, &is_done);
+            let store = &store;
+            let is_done = &is_done;
             scope.spawn(move || {
                 let mail = table(store, "mail");
                 for n in 0.. {
@@ -347,8 +348,8 @@ fn a_salvage_of_a_store_with_damaged_indexes_loses_nothing() {
     for (problem, index) in report.problems.iter().zip(NAMES) {
         assert!(problem.message().contains(&format!("table=mail.{index}")), "{problem}");
     }
-    let into = tempfile::tempdir().unwrap();
-    let into = into.path().join("salvaged");
+    let target = tempfile::tempdir().unwrap();
+    let into = target.path().join("salvaged");
     let salvaged = salvage(dir.path(), &into, |_| {}).unwrap();
     assert!(salvaged.lost.is_empty(), "{:?}", salvaged.lost);
     let store = Store::open(&into).unwrap();

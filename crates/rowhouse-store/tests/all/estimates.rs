@@ -109,14 +109,15 @@ fn large_ranges() -> Vec<RowRange> {
 }
 
 #[test]
-fn estimates_of_files_are_near_what_a_scan_reads() {
+fn estimates_of_files_are_near_the_amounts_of_a_scan() {
     let (dir, store) = filled(true);
     store.close().unwrap();
     let store = Store::open(dir.path()).unwrap();
     for columns in [Columns::all(), of("f"), of("g")] {
         for range in large_ranges() {
             let ranges = [range.clone()];
-            let (shown, estimated) = (format!("{range:?}"), estimate(&store, &ranges, &columns));
+            let shown = format!("{range:?}");
+            let estimated = estimate(&store, &ranges, &columns);
             let read = scanned(&store, &ranges, &columns);
             check_within(1.5, estimated, read, &shown);
             // Now the blocks at the ends are in the cache.
@@ -126,11 +127,12 @@ fn estimates_of_files_are_near_what_a_scan_reads() {
 }
 
 #[test]
-fn estimates_of_memory_are_near_what_a_scan_reads() {
+fn estimates_of_memory_are_near_the_amounts_of_a_scan() {
     let (_dir, store) = filled(false);
     for columns in [Columns::all(), of("f")] {
         for range in large_ranges() {
-            let (shown, ranges) = (format!("{range:?}"), [range]);
+            let shown = format!("{range:?}");
+            let ranges = [range];
             let read = scanned(&store, &ranges, &columns);
             check_within(2.0, estimate(&store, &ranges, &columns), read, &shown);
         }

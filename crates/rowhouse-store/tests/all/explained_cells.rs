@@ -27,7 +27,8 @@ fn open(family: FamilyDescriptor) -> (tempfile::TempDir, Store, Arc<Table>) {
 }
 
 fn mutation(kind: CellKind, qualifier: &'static str, millis: i64) -> Mutation {
-    let (at, delete) = (at(millis), Delete::new("r").unwrap());
+    let at = at(millis);
+    let delete = Delete::new("r").unwrap();
     match kind {
         CellKind::Put => Put::new("r").unwrap().add_at("f", qualifier, at, "").unwrap().into(),
         CellKind::DeleteVersion => delete.version("f", qualifier, at).unwrap().into(),
@@ -76,10 +77,7 @@ fn family() -> impl Strategy<Value = FamilyDescriptor> {
             .versions(versions)
             .attribute("KEEP_DELETED_CELLS", keep)
             .attribute("NEW_VERSION_BEHAVIOR", newer.to_string());
-        match expires {
-            true => family.attribute("TTL", "60").attribute("MIN_VERSIONS", "1"),
-            false => family,
-        }
+        if expires { family.attribute("TTL", "60").attribute("MIN_VERSIONS", "1") } else { family }
     })
 }
 
@@ -87,7 +85,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn what_is_called_visible_is_what_a_get_shows(
+    fn cells_explained_as_visible_are_those_of_a_get(
         family in family(),
         steps in prop::collection::vec(step(), 1..40),
     ) {
@@ -125,14 +123,15 @@ fn explain(table: &Table, get: &Get) -> Vec<String> {
             CellLocation::File(path) if path.starts_with("files/") => "file",
             other => panic!("{other:?}"),
         };
-        let (cell, fate) = (&entry.cell, &entry.fate);
+        let cell = &entry.cell;
+        let fate = &entry.fate;
         format!("{:?}@{}#{} in {place}: {fate}", cell.kind(), cell.timestamp(), cell.sequence())
     });
     lines.collect()
 }
 
 #[test]
-fn each_cell_is_told_where_it_lies_and_why_it_is_or_is_not_shown() {
+fn each_cell_is_explained_with_its_place_and_fate() {
     let mut family = FamilyDescriptor::new("f").unwrap().versions(2);
     family.configuration.insert("rowhouse.compaction.minor.drops.versions".into(), "false".into());
     let (_dir, _store, table) = open(family);
@@ -170,7 +169,7 @@ fn each_cell_is_told_where_it_lies_and_why_it_is_or_is_not_shown() {
 }
 
 #[test]
-fn an_expired_cell_is_told_until_when_it_lived() {
+fn an_expired_cell_is_explained_with_its_expiry() {
     let family = FamilyDescriptor::new("f").unwrap().attribute("TTL", "60");
     let (_dir, _store, table) = open(family);
     table.mutate(&mutation(CellKind::Put, "a", 5)).unwrap();
@@ -179,7 +178,7 @@ fn an_expired_cell_is_told_until_when_it_lived() {
 }
 
 #[test]
-fn what_is_more_than_one_column_is_refused() {
+fn more_than_one_column_is_refused() {
     let (_dir, _store, table) = open(FamilyDescriptor::new("f").unwrap());
     let row = || Get::new("r").unwrap();
     for get in [row(), row().family("f"), row().column("f", "a").column("f", "b")] {

@@ -109,7 +109,7 @@ fn a_delete_ends_a_value_and_the_next_append_begins_another() {
 }
 
 #[test]
-fn a_time_to_live_lies_in_the_cells_and_is_carried_on_by_what_grows() {
+fn a_time_to_live_is_stored_in_the_cells_and_carried_over_by_appends_and_increments() {
     with_table(|table| {
         let ttl_of = |row: &Row, family: &str| {
             let tags = row.cell(family, "q").unwrap().tags().to_vec();
@@ -152,7 +152,7 @@ fn a_time_to_live_takes_the_place_of_the_one_in_the_tags_of_a_cell() {
 
 /// Checks the result of each kind of retry, before and after a reopen.
 #[test]
-fn a_repetition_counts_once_and_gives_back_what_the_first_gave() {
+fn a_repetition_counts_once_and_returns_the_first_result() {
     let dir = tempfile::tempdir().unwrap();
     let name = TableName::parse("t").unwrap();
     let nonce = |number| Some(Nonce { group: 7, number });
@@ -186,7 +186,7 @@ fn a_repetition_counts_once_and_gives_back_what_the_first_gave() {
 }
 
 #[test]
-fn a_repetition_of_what_a_flush_dropped_gives_back_what_is_there_also_after_a_restart() {
+fn a_repetition_after_a_flush_dropped_its_result_returns_the_current_value() {
     let dir = tempfile::tempdir().unwrap();
     let name = TableName::parse("t").unwrap();
     let grow = Mutation::from(append("x")).with_nonce(Some(Nonce { group: 7, number: 1 }));

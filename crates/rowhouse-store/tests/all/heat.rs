@@ -42,7 +42,8 @@ fn open(dir: &tempfile::TempDir, clock: &SetClock) -> Store {
 }
 
 fn created() -> (tempfile::TempDir, SetClock, Store, Arc<Table>) {
-    let (dir, clock) = (tempfile::tempdir().unwrap(), SetClock::new());
+    let dir = tempfile::tempdir().unwrap();
+    let clock = SetClock::new();
     let store = open(&dir, &clock);
     let family = |name: &'static str| FamilyDescriptor::new(name).unwrap();
     let descriptor = TableDescriptor::new(name()).family(family("f")).family(family("g"));
@@ -158,7 +159,8 @@ fn rows_of_several_families_count_in_each() {
     while scanner.next().unwrap().is_some() {}
     drop(scanner);
     let region = &table.regions()[0];
-    let (all, families) = (region.requests(), region.family_requests());
+    let all = region.requests();
+    let families = region.family_requests();
     assert_eq!(families.iter().map(|it| (it.reads, it.writes)).collect::<Vec<_>>(), [(11, 10); 2]);
     let [read, written] = [all.read_bytes, all.written_bytes];
     assert_eq!(families.iter().map(|it| it.read_bytes).sum::<u64>(), read);
@@ -248,7 +250,8 @@ fn the_file_disturbs_no_tool_and_damage_to_it_no_open() {
 
 #[test]
 fn upkeep_of_indexes_reads_nothing_and_entries_count_as_writes_of_their_table() {
-    let (dir, clock) = (tempfile::tempdir().unwrap(), SetClock::new());
+    let dir = tempfile::tempdir().unwrap();
+    let clock = SetClock::new();
     let store = open(&dir, &clock);
     let mail = TableName::parse("mail").unwrap();
     let descriptor = TableDescriptor::new(mail.clone())

@@ -96,8 +96,8 @@ fn only_the_store_writes_and_changes_the_table_of_an_index() {
     refused(store.change_table(&name("mail.by_sender"), |table| Ok(table.clone())));
     refused(store.truncate_region(&entries.regions()[0].name().full));
     let of = "1 mail by_sender";
-    let other = FamilyDescriptor::new("e").unwrap();
-    let other = TableDescriptor::new(name("other")).family(other);
+    let family = FamilyDescriptor::new("e").unwrap();
+    let other = TableDescriptor::new(name("other")).family(family);
     refused(store.create_table(other.attribute("rowhouse.index_of", of), &[]));
     // What does not change the rows is allowed.
     entries.flush().unwrap();
@@ -134,7 +134,7 @@ fn tables_of_indexes_are_created_disabled_truncated_and_dropped_with_their_table
 }
 
 #[test]
-fn a_declaration_that_cannot_be_kept_is_refused_and_nothing_changes() {
+fn an_invalid_declaration_is_refused_and_nothing_changes() {
     let (_dir, store, _table) = open("by_sender [sender]");
     for (indexes, part) in [
         ("by_sendr [sendr]", "did you mean `sender`"),
@@ -228,7 +228,8 @@ fn of_writers_that_race_for_a_unique_value_one_gets_it() {
         let won = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for writer in 0..4 {
-                let (table, won) = (&table, &won);
+                let table = &table;
+                let won = &won;
                 scope.spawn(move || {
                     let row = format!("{round}-{writer}");
                     let done = table.mutate(&put(&row, "e", &format!("{round}@x")));
@@ -265,7 +266,8 @@ fn an_index_is_right_after_concurrent_writers_splits_flushes_compactions_builds_
     std::thread::scope(|scope| {
         let writers: Vec<_> = (0..3)
             .map(|writer| {
-                let (store, table) = (&store, &table);
+                let store = &store;
+                let table = &table;
                 scope.spawn(move || {
                     for step in 0..600 {
                         let row = format!("{:02}", (step * 7 + writer * 13) % 50);
@@ -289,7 +291,8 @@ fn an_index_is_right_after_concurrent_writers_splits_flushes_compactions_builds_
                 })
             })
             .collect();
-        let (is_over, store) = (&is_over, &store);
+        let is_over = &is_over;
+        let store = &store;
         scope.spawn(move || {
             let mut step = 0;
             while !is_over.load(Ordering::Relaxed) {
@@ -342,7 +345,8 @@ fn an_index_that_is_compared_beside_writers_shows_no_difference() {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for writer in 0..3 {
-            let (table, is_over) = (&table, &is_over);
+            let table = &table;
+            let is_over = &is_over;
             scope.spawn(move || {
                 for step in (0u32..).take_while(|_| !is_over.load(Ordering::Relaxed)) {
                     let row = format!("{}{writer}-{}", ["a", "z"][step as usize % 2], step % 40);
@@ -414,7 +418,8 @@ fn a_table_with_a_unique_index_is_disabled_and_altered_beside_writers() {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for writer in 0..3 {
-            let (table, is_over) = (&table, &is_over);
+            let table = &table;
+            let is_over = &is_over;
             scope.spawn(move || {
                 let mut step = 0;
                 while !is_over.load(Ordering::Relaxed) {

@@ -26,8 +26,8 @@ fn put(row: &str, len: usize) -> Mutation {
 }
 
 fn len_of(table: &Table, row: &str) -> usize {
-    let row = table.get(&Get::new(row.to_owned()).unwrap()).unwrap();
-    row.value("f", "q").map_or(0, |value| value.len())
+    let result = table.get(&Get::new(row.to_owned()).unwrap()).unwrap();
+    result.value("f", "q").map_or(0, |value| value.len())
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn in_a_batch_each_is_measured_by_itself() {
 }
 
 #[test]
-fn one_of_300_mib_is_kept_where_the_limit_is_1_gib() {
+fn one_of_300_mib_is_stored_where_the_limit_is_1_gib() {
     let dir = tempfile::tempdir().unwrap();
     let (store, table) = open(dir.path(), 1 << 30);
     table.mutate(&put("a", 300 << 20)).unwrap();
@@ -107,8 +107,8 @@ fn the_newest_versions_of_very_many_columns_are_deleted_at_once() {
     });
     table.mutate(&put.into()).unwrap();
     table.mutate(&newest(COLUMNS - 1, 1).into()).unwrap();
-    let left = table.get(&Get::new("r").unwrap()).unwrap();
-    let left: Vec<_> = left.cells().map(|cell| cell.qualifier().to_vec()).collect();
+    let row = table.get(&Get::new("r").unwrap()).unwrap();
+    let left: Vec<_> = row.cells().map(|cell| cell.qualifier().to_vec()).collect();
     assert_eq!(left, [(COLUMNS - 1).to_be_bytes()]);
 }
 

@@ -128,7 +128,7 @@ fn a_cleared_region_has_no_blocks_in_the_cache_and_others_keep_theirs() {
 }
 
 #[test]
-fn nothing_is_merged_while_compactions_are_off_and_what_was_asked_for_is_forgotten() {
+fn nothing_is_merged_while_compactions_are_off_and_requests_are_dropped() {
     let dir = tempfile::tempdir().unwrap();
     let store = filled(dir.path());
     assert!(store.set_compactions(false));
@@ -149,7 +149,7 @@ fn nothing_is_merged_while_compactions_are_off_and_what_was_asked_for_is_forgott
 }
 
 #[test]
-fn a_table_limits_the_cells_of_puts_and_of_what_grows() {
+fn a_table_limits_the_cells_of_puts_appends_and_increments() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let limited = |bytes: &str| {

@@ -138,7 +138,7 @@ fn seen(rows: &[Row]) -> Vec<(Vec<u8>, Vec<u8>, i64)> {
 }
 
 #[test]
-fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
+fn cells_covered_by_a_marker_are_hidden_over_many_blocks_of_other_markers() {
     let put = cells(0, (39, 40), 0, CellKind::Put);
     let versions = Step::Versions { row: 0, column: 39, up_to: 900 };
     // The last of these is skipped with the others before the versions begin.
@@ -153,9 +153,8 @@ fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
     };
     for in_memory in [false, true] {
         let mut steps = vec![put.clone(), versions.clone()];
-        let counts = |steps: &[Step]| match in_memory {
-            true => seen_of(steps),
-            false => seen_of(&[steps, &[Step::Flush]].concat()),
+        let counts = |steps: &[Step]| {
+            if in_memory { seen_of(steps) } else { seen_of(&[steps, &[Step::Flush]].concat()) }
         };
         assert_eq!(counts(&steps), [1, 1]);
         steps.push(column.clone());
@@ -164,7 +163,7 @@ fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
 }
 
 #[test]
-fn markers_behind_a_run_that_ends_its_row_are_looked_at() {
+fn markers_after_a_run_that_ends_its_row_are_checked() {
     let markers = |row, columns| cells(row, columns, 1, CellKind::DeleteColumn);
     // The puts are in a file that begins with their row, so it is not open yet where the row before
     // ends.
@@ -209,7 +208,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(40), ..ProptestConfig::default() })]
 
     #[test]
-    fn who_passes_markers_sees_what_who_looks_at_each_sees(
+    fn reads_that_pass_markers_equal_reads_that_check_each(
         steps in steps(),
         between in any::<prop::sample::Index>(),
         column in 0u8..100,

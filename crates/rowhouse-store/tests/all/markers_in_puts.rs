@@ -33,7 +33,7 @@ fn write(table: &Table, cells: Vec<Cell>) {
 }
 
 #[test]
-fn each_covers_what_it_names_beside_the_cells_that_are_put() {
+fn each_covers_the_cells_of_its_kind_beside_the_cells_that_are_put() {
     for (marked, left) in [
         (marker(CellKind::DeleteVersion, "a", at(2)), vec![9, 3, 1]),
         (marker(CellKind::DeleteColumn, "a", at(2)), vec![9, 3]),
@@ -65,7 +65,7 @@ fn one_of_a_version_without_a_time_is_of_now_and_does_not_look_for_the_newest() 
 }
 
 #[test]
-fn one_of_a_column_without_a_time_covers_what_was_there() {
+fn one_of_a_column_without_a_time_covers_earlier_cells() {
     with_table(|table| {
         write(table, vec![marker(CellKind::Put, "a", at(1))]);
         write(table, vec![marker(CellKind::DeleteColumn, "a", Timestamp::LATEST)]);

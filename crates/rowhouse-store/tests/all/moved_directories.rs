@@ -58,7 +58,8 @@ fn refuses_writes(store: &Store, moved: &Path) {
 #[test]
 fn a_directory_that_is_moved_away_refuses_writes_and_keeps_its_rows() {
     let dir = tempfile::tempdir().unwrap();
-    let (place, away) = (dir.path().join("data"), dir.path().join("away"));
+    let place = dir.path().join("data");
+    let away = dir.path().join("away");
     let store = create(&place);
     fs::rename(&place, &away).unwrap();
     refuses_writes(&store, &place);
@@ -104,11 +105,13 @@ fn parts_of_a_directory_that_are_replaced_refuse_writes() {
         let place = dir.path().join("data");
         let store = create(&place);
         store.check_writable().unwrap();
-        let (part, away) = (place.join(part), dir.path().join("away"));
+        let part = place.join(part);
+        let away = dir.path().join("away");
         fs::rename(&part, &away).unwrap();
-        match away.is_dir() {
-            true => fs::create_dir(&part).unwrap(),
-            false => fs::write(&part, "").unwrap(),
+        if away.is_dir() {
+            fs::create_dir(&part).unwrap();
+        } else {
+            fs::write(&part, "").unwrap();
         }
         refuses_writes(&store, &part);
     }
@@ -118,7 +121,8 @@ fn parts_of_a_directory_that_are_replaced_refuse_writes() {
 fn writes_alone_notice_that_the_directory_was_moved_away() {
     for durability in [Durability::UseDefault, Durability::FsyncWal] {
         let dir = tempfile::tempdir().unwrap();
-        let (place, away) = (dir.path().join("data"), dir.path().join("away"));
+        let place = dir.path().join("data");
+        let away = dir.path().join("away");
         let store = create(&place);
         fs::rename(&place, &away).unwrap();
         // A second later at most.

@@ -136,7 +136,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn a_get_of_one_column_shows_what_a_read_of_all_files_shows_in_random_histories(
+    fn a_get_of_one_column_equals_a_read_of_all_files_in_random_histories(
         family in family(),
         steps in prop::collection::vec(step(), 1..60),
         millis_after in 0i64..120,

@@ -87,7 +87,8 @@ fn record(store: &Store, table: &Table) -> Arc<Mutex<Vec<String>>> {
     let to = Arc::clone(&seen);
     observe(store, table, move |change, _| {
         let row = String::from_utf8_lossy(&change.row);
-        let (before, after) = (value(&change.before, "q"), value(&change.after, "q"));
+        let before = value(&change.before, "q");
+        let after = value(&change.after, "q");
         to.lock().push(format!("{row}: {before} > {after}"));
         Ok(())
     });
@@ -149,7 +150,8 @@ fn every_way_of_writing_is_seen_once_with_the_row_before_and_after() {
 fn a_refused_change_leaves_nothing_and_its_neighbours_in_other_records_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let table = create(&store, "t");
+    let log = create(&store, "log");
     let to = Arc::clone(&log);
     observe(&store, &table, move |change, additions| {
         additions.mutate(&to, put(&format!("log {}", value(&change.after, "q")), "q", "x"));
@@ -177,10 +179,11 @@ fn a_refused_change_leaves_nothing_and_its_neighbours_in_other_records_are_writt
 }
 
 #[test]
-fn what_observers_add_is_visible_and_survives_a_crash_together_with_the_change() {
+fn additions_of_observers_are_visible_and_survive_a_crash_with_the_change() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let (posts, counts) = (create(&store, "posts"), create(&store, "counts"));
+    let posts = create(&store, "posts");
+    let counts = create(&store, "counts");
     let to = Arc::clone(&counts);
     observe(&store, &posts, move |change, additions| {
         let grown = i64::from(!change.after.is_empty()) - i64::from(!change.before.is_empty());
@@ -204,7 +207,9 @@ fn what_observers_add_is_visible_and_survives_a_crash_together_with_the_change()
             });
         }
         // No read point shows a post without the count.
-        let (store, posts, counts) = (&store, &posts, &counts);
+        let store = &store;
+        let posts = &posts;
+        let counts = &counts;
         scope.spawn(move || {
             for _ in 0..50 {
                 let point = store.read_point();
@@ -230,7 +235,8 @@ fn what_observers_add_is_visible_and_survives_a_crash_together_with_the_change()
 fn a_change_that_skips_the_log_is_logged_if_observers_add_to_it() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let table = create(&store, "t");
+    let log = create(&store, "log");
     let to = Arc::clone(&log);
     observe(&store, &table, move |change, additions| {
         if value(&change.after, "q") == "logged" {
@@ -254,9 +260,11 @@ fn a_change_that_skips_the_log_is_logged_if_observers_add_to_it() {
 fn an_observer_whose_rows_change_at_each_attempt_gets_all_rows_locked() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let (table, other) = (create(&store, "t"), create(&store, "other"));
+    let table = create(&store, "t");
+    let other = create(&store, "other");
     let calls = Arc::new(AtomicUsize::new(0));
-    let (to, counted) = (Arc::clone(&other), Arc::clone(&calls));
+    let to = Arc::clone(&other);
+    let counted = Arc::clone(&calls);
     observe(&store, &table, move |_, additions| {
         let call = counted.fetch_add(1, Ordering::Relaxed);
         additions.mutate(&to, put(&format!("row {call}"), "q", "x"));
@@ -301,7 +309,7 @@ fn exported(dir: &Path) -> Vec<(Bytes, PathBuf)> {
 }
 
 #[test]
-fn changes_that_do_not_go_row_by_row_are_told() {
+fn changes_of_whole_tables_are_reported_to_observers() {
     struct Recorder(Mutex<Vec<TableChange>>, Arc<Table>);
     impl Observer for Recorder {
         fn columns(&self) -> Columns {
@@ -317,7 +325,8 @@ fn changes_that_do_not_go_row_by_row_are_told() {
             self.0.lock().push(change);
         }
     }
-    let (dir, other_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let other_dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = create(&store, "t");
     create(&store, "other");
@@ -356,9 +365,11 @@ fn a_table_that_names_observers_is_written_only_once_they_are_registered() {
             Ok(())
         }
     }
-    let (dir, other_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let other_dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let (table, other) = (create(&store, "t"), create(&store, "other"));
+    let table = create(&store, "t");
+    let other = create(&store, "other");
     table.mutate(&put("old", "q", "1").into()).unwrap();
     store.take_snapshot(Snapshot::new("s", table.name().clone()).unwrap()).unwrap();
     let name = |names: &'static [&'static str]| {
@@ -448,7 +459,8 @@ fn names_of_observers_that_are_none_are_refused() {
 fn of_conditional_writes_that_exclude_each_other_one_is_applied() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let table = create(&store, "t");
+    let log = create(&store, "log");
     let to = Arc::clone(&log);
     // The added row is never locked at first, so every write releases the locks once.
     observe(&store, &table, move |change, additions| {
@@ -461,7 +473,9 @@ fn of_conditional_writes_that_exclude_each_other_one_is_applied() {
         let winners = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for writer in 0..4 {
-                let (table, row, winners) = (&table, &row, &winners);
+                let table = &table;
+                let row = &row;
+                let winners = &winners;
                 scope.spawn(move || {
                     let put = put(row, "q", &writer.to_string()).into();
                     let applied = table.mutate_if(&Condition::NoRow, &put).unwrap();
@@ -477,7 +491,8 @@ fn of_conditional_writes_that_exclude_each_other_one_is_applied() {
 fn an_addition_to_a_region_out_of_service_is_refused_and_one_that_is_split_is_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let table = create(&store, "t");
+    let log = create(&store, "log");
     let to = Arc::clone(&log);
     observe(&store, &table, move |change, additions| {
         additions.mutate(&to, Put::new(change.row.clone())?.add("f", "q", "x")?);
@@ -515,7 +530,8 @@ fn an_addition_to_a_region_out_of_service_is_refused_and_one_that_is_split_is_wa
 fn an_addition_that_cannot_be_written_refuses_the_change_with_an_error_of_its_own() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let table = create(&store, "t");
+    let log = create(&store, "log");
     let to = Arc::clone(&log);
     observe(&store, &table, move |change, additions| {
         additions.mutate(&to, Put::new(change.row.clone())?.add("g", "q", "x")?);
@@ -567,12 +583,14 @@ fn a_transaction_whose_observed_region_is_split_is_tried_again() {
 }
 
 #[test]
-fn each_record_of_a_batch_is_asked_about_again_once_its_rows_are_locked() {
+fn each_record_of_a_batch_is_observed_again_once_its_rows_are_locked() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let table = create(&store, "t");
+    let log = create(&store, "log");
     let calls = Arc::new(AtomicUsize::new(0));
-    let (to, counted) = (Arc::clone(&log), Arc::clone(&calls));
+    let to = Arc::clone(&log);
+    let counted = Arc::clone(&calls);
     observe(&store, &table, move |change, additions| {
         counted.fetch_add(1, Ordering::Relaxed);
         let count = change.after.counter("f", "n")?.unwrap_or(0);
@@ -664,7 +682,8 @@ proptest! {
         let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
         let settings = Settings { compaction, ..Settings::default() };
         let store = Store::builder(dir.path()).settings(settings).open().unwrap();
-        let (table, mirror) = (create(&store, "t"), create(&store, "mirror"));
+        let table = create(&store, "t");
+        let mirror = create(&store, "mirror");
         let to = Arc::clone(&mirror);
         observe(&store, &table, move |change, additions| {
             let row = String::from_utf8(change.row.to_vec()).unwrap();

@@ -201,7 +201,9 @@ fn change(table: &Table, step: &Step, kinds: [usize; 3]) {
         }
         Step::Delete { row, family, column, at, kind } => {
             let delete = Delete::new(vec![*row]).unwrap();
-            let (name, column, at) = (FAMILIES[*family], columns_of(kinds)[*column], millis(*at));
+            let name = FAMILIES[*family];
+            let column = columns_of(kinds)[*column];
+            let at = millis(*at);
             let versions = !drops(kinds[*family]);
             let delete = match kind {
                 0 | 1 if versions => delete.version(name, column, at),
@@ -357,7 +359,10 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn open_scanners_see_what_was_there(steps in steps(), kinds in [0usize..9, 0usize..9, 0usize..2]) {
+    fn open_scanners_see_the_cells_of_their_start(
+        steps in steps(),
+        kinds in [0usize..9, 0usize..9, 0usize..2],
+    ) {
         let dir = tempfile::tempdir().unwrap();
         let (store, table) = open(dir.path(), Some(kinds));
         let mut scanners: Vec<Open> = Vec::new();

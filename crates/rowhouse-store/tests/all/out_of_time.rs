@@ -52,7 +52,8 @@ fn filter(text: &str) -> Filter {
 fn read_out_of_time(table: &Table, scan: &Scan, bytes: u64) -> (Vec<Vec<Cell>>, usize) {
     let until = Some(Instant::now() - Duration::from_secs(1));
     let mut scanner = table.regions()[0].scan(scan).unwrap();
-    let (mut rows, mut pauses) = (Vec::<Vec<Cell>>::new(), 0);
+    let mut rows = Vec::<Vec<Cell>>::new();
+    let mut pauses = 0;
     loop {
         match scanner.next_part(&ScanLimits { bytes, until }).unwrap() {
             Scanned::Row { row, .. } => match rows.last_mut() {
@@ -79,7 +80,7 @@ fn read(table: &Table, scan: &Scan) -> Vec<Vec<Cell>> {
 }
 
 #[test]
-fn between_rows_it_is_found_out_by_cells_that_a_filter_passes_over() {
+fn the_time_limit_is_checked_between_rows_that_a_filter_skips() {
     let dir = tempfile::tempdir().unwrap();
     let (_store, table) = table(dir.path());
     let scan = Scan::all().filter(filter("ValueFilter(=, 'binary:none')"));
@@ -90,7 +91,7 @@ fn between_rows_it_is_found_out_by_cells_that_a_filter_passes_over() {
 }
 
 #[test]
-fn within_a_row_it_is_found_out_where_parts_are_taken() {
+fn the_time_limit_is_checked_within_rows_that_are_returned_in_parts() {
     let dir = tempfile::tempdir().unwrap();
     let (_store, table) = table(dir.path());
     let scan = Scan::all().filter(filter("ValueFilter(=, 'binary:none')"));

@@ -213,7 +213,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn conditions_on_qualifiers_show_what_a_plain_read_shows(
+    fn conditions_on_qualifiers_return_the_cells_of_a_plain_read(
         family in families(),
         steps in prop::collection::vec(step(), 1..40),
         versions in 1u32..4,

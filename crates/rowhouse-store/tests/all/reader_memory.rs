@@ -128,7 +128,8 @@ fn sixty_one_readers_under_writes_hold_no_more_than_the_bound_and_a_memstore() {
         most = most.max(bytes);
     }
     assert!(most > BYTES_MAX / 2, "readers hold something: {most}");
-    let (mut ended, mut read_whole) = (0, 0);
+    let mut ended = 0;
+    let mut read_whole = 0;
     let last = readers.len();
     for (nth, (round, (reader, had))) in readers.into_iter().enumerate() {
         let is_early = matches!(reader, Reader::Scanner(_));
@@ -160,7 +161,8 @@ fn bytes_are_counted_from_the_flush_until_the_last_reader_is_gone() {
     let (store, table) = open(dir.path(), u64::MAX);
     put_all(&table, 1);
     let (bytes, _) = store.memstore_bytes();
-    let (point, scanner) = (store.read_point(), table.scan(Scan::all()).unwrap());
+    let point = store.read_point();
+    let scanner = table.scan(Scan::all()).unwrap();
     assert_eq!(store.reader_memstore_bytes(), (0, u64::MAX));
     table.flush().unwrap();
     assert_eq!((store.memstore_bytes().0, store.reader_memstore_bytes().0), (0, bytes));
@@ -177,7 +179,8 @@ fn readers_of_a_dropped_family_hold_memory_that_counts_until_they_end() {
     store.add_family(table.name(), FamilyDescriptor::new("g").unwrap()).unwrap();
     put_all(&table, 1);
     let (bytes, _) = store.memstore_bytes();
-    let (point, mut scanner) = (store.read_point(), table.regions()[0].scan(&Scan::all()).unwrap());
+    let point = store.read_point();
+    let mut scanner = table.regions()[0].scan(&Scan::all()).unwrap();
     assert!(scanner.next().unwrap().is_some());
     store.drop_family(table.name(), b"f").unwrap();
     assert_eq!((store.memstore_bytes().0, store.reader_memstore_bytes().0), (0, bytes));
@@ -190,7 +193,7 @@ fn readers_of_a_dropped_family_hold_memory_that_counts_until_they_end() {
 }
 
 #[test]
-fn a_read_point_that_went_on_in_files_refuses_what_flushes_drop() {
+fn a_read_point_that_continues_in_files_refuses_reads_of_cells_dropped_by_flushes() {
     let dir = tempfile::tempdir().unwrap();
     let (store, table) = open(dir.path(), u64::MAX);
     put_all(&table, 1);

@@ -51,7 +51,8 @@ const END_MARK_LEN: u64 = 32;
 pub(crate) fn killed_copy(dir: &Path) -> tempfile::TempDir {
     let manifest = || fs::read(dir.join("MANIFEST")).unwrap();
     loop {
-        let (copy, before) = (tempfile::tempdir().unwrap(), manifest());
+        let copy = tempfile::tempdir().unwrap();
+        let before = manifest();
         match copy_files(dir, copy.path()) {
             // A store thread renamed a file, such as a segment that it makes ahead.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -98,7 +99,7 @@ fn acknowledged_writes_survive_a_killed_process_flushed_or_not() {
 }
 
 #[test]
-fn reopening_many_times_leaves_no_segments_behind() {
+fn reopening_many_times_leaves_no_extra_segments() {
     let dir = tempfile::tempdir().unwrap();
     {
         let store = Store::open(dir.path()).unwrap();

@@ -39,7 +39,8 @@ fn split(store: &Store, at: &'static str) {
 
 /// Merges the regions that hold two rows.
 fn merge(store: &Store, one: &str, other: &str) {
-    let (one, other) = (region(store, one), region(store, other));
+    let one = region(store, one);
+    let other = region(store, other);
     store.merge_regions(&[&one.name().full, &other.name().full]).unwrap();
 }
 
@@ -151,7 +152,7 @@ fn check_closed(dir: &std::path::Path, store: Store) -> Vec<String> {
 }
 
 #[test]
-fn what_was_deleted_between_a_split_and_a_merge_does_not_come_back() {
+fn rows_deleted_between_a_split_and_a_merge_do_not_come_back() {
     let (dir, store) = store();
     fill(&table(&store), 100);
     split(&store, "r0050");
@@ -172,7 +173,7 @@ fn what_was_deleted_between_a_split_and_a_merge_does_not_come_back() {
 }
 
 #[test]
-fn a_scan_that_is_open_gives_every_row_once_whatever_becomes_of_regions() {
+fn an_open_scan_returns_every_row_once_across_splits_and_merges() {
     let (_dir, store) = store();
     split(&store, "r0050");
     fill(&table(&store), 100);
@@ -262,7 +263,7 @@ fn a_moment_that_is_held_is_read_as_it_was_over_splits_and_merges() {
 }
 
 #[test]
-fn regions_are_split_in_the_middle_of_what_they_hold() {
+fn regions_are_split_in_the_middle_of_their_data() {
     let (_dir, store) = store();
     let whole = region(&store, "");
     let split = |region: &Region| store.split_region(&region.name().full, None);
@@ -328,7 +329,7 @@ fn a_region_is_split_where_its_policy_lets_it_if_it_is_in_any_file() {
 }
 
 #[test]
-fn a_table_whose_policy_has_no_splits_is_not_split_when_asked_either() {
+fn a_table_whose_policy_has_no_splits_refuses_requested_ones() {
     let (_dir, store) = store();
     let policy = "org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy";
     let declared = table(&store).descriptor().clone();
@@ -359,7 +360,8 @@ fn rows_that_are_no_place_to_split_and_regions_that_are_no_neighbours_are_refuse
         let message = refused(&middle, at);
         assert!(at.is_empty() || message.contains(at), "{message}");
     }
-    let (first, last) = (region(&store, ""), region(&store, "r0070"));
+    let first = region(&store, "");
+    let last = region(&store, "r0070");
     let names = [&first.name().full[..], &last.name().full[..]];
     assert_eq!(store.merge_regions(&names).unwrap_err().kind(), ErrorKind::InvalidRequest);
     assert_eq!(store.merge_regions(&names[..1]).unwrap_err().kind(), ErrorKind::InvalidRequest);
@@ -373,13 +375,16 @@ fn writers_readers_counters_and_transactions_go_on_while_regions_are_split_and_m
     const ROWS: u32 = 60;
     let (dir, store) = store();
     fill(&table(&store), ROWS);
-    let (ended, counted) = (AtomicBool::new(false), AtomicU64::new(0));
+    let ended = AtomicBool::new(false);
+    let counted = AtomicU64::new(0);
     let go_on = || !ended.load(Ordering::Relaxed);
     let old = table(&store);
     std::thread::scope(|scope| {
         // Increments one of two rows, in turn, and both together in a transaction.
         for place in ["r0010", "r0045"] {
-            let (store, old, counted) = (&store, &old, &counted);
+            let store = &store;
+            let old = &old;
+            let counted = &counted;
             scope.spawn(move || {
                 for turn in 0.. {
                     if !go_on() {
@@ -415,7 +420,8 @@ fn writers_readers_counters_and_transactions_go_on_while_regions_are_split_and_m
             });
         }
         for reversed in [false, true] {
-            let (store, old) = (&store, &old);
+            let store = &store;
+            let old = &old;
             scope.spawn(move || {
                 while go_on() {
                     for at in [old, &table(store)] {
@@ -446,12 +452,12 @@ fn writers_readers_counters_and_transactions_go_on_while_regions_are_split_and_m
             .map(|count| u64::from_be_bytes(count.try_into().unwrap()))
             .sum()
     };
-    let counted = counted.load(Ordering::Relaxed);
-    assert!(counted > 0);
-    assert_eq!(sum(&table(&store)), counted);
+    let expected = counted.load(Ordering::Relaxed);
+    assert!(expected > 0);
+    assert_eq!(sum(&table(&store)), expected);
     store.close().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    assert_eq!(sum(&table(&store)), counted);
+    assert_eq!(sum(&table(&store)), expected);
 }
 
 #[test]
@@ -467,7 +473,7 @@ fn a_table_whose_regions_were_split_is_dropped_with_its_files() {
 }
 
 #[test]
-fn splits_are_where_they_were_said_to_be_down_to_the_byte() {
+fn splits_are_at_the_requested_row_down_to_the_byte() {
     let (_dir, store) = store();
     let keys: BTreeMap<Bytes, ()> =
         [&b"a"[..], b"a\x00", b"a\x00\x00", b"a\x01", b"b", b"\xff", b"\xff\xff"]
@@ -500,7 +506,7 @@ fn splits_are_where_they_were_said_to_be_down_to_the_byte() {
 }
 
 #[test]
-fn what_is_no_two_neighbours_is_not_merged_and_told() {
+fn merges_of_regions_that_are_no_two_neighbours_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let name = TableName::parse("t").unwrap();
@@ -510,7 +516,8 @@ fn what_is_no_two_neighbours_is_not_merged_and_told() {
     let held = store.table(&name).unwrap();
     let names: Vec<_> = held.regions().iter().map(|region| region.name()).collect();
     let refused = |merged: &[&[u8]]| store.merge_regions(merged).unwrap_err().message().to_owned();
-    let (first, last) = (&names[0].full, &names[2].full);
+    let first = &names[0].full;
+    let last = &names[2].full;
     assert_eq!(refused(&[first]), "a merge needs two regions or more");
     let twice = refused(&[first, first]);
     assert!(twice.starts_with("a region cannot be merged with itself: region=t,,"), "{twice}");

@@ -83,7 +83,8 @@ fn a_table_gets_a_name_that_no_table_has() {
 #[test]
 fn scanners_and_read_points_go_on_in_the_replaced_table_and_other_reads_are_refused() {
     let (_dir, store) = store();
-    let (old, handle) = (table(&store, "mail"), table(&store, "mail.new"));
+    let old = table(&store, "mail");
+    let handle = table(&store, "mail.new");
     let point = store.read_point();
     let mut scanner = old.scan_at(Scan::all(), &point).unwrap();
     assert!(scanner.next().unwrap().is_some());

@@ -38,7 +38,8 @@ fn check_rising(what: &str, before: &StoreRequests, after: &StoreRequests) {
         let Some(now) = after.tables.get(name) else { continue };
         assert!(now.reads >= was.reads && now.writes >= was.writes, "{what}: {name}: {now:?}");
     }
-    let (was, now) = (before.all, after.all);
+    let was = before.all;
+    let now = after.all;
     assert!(now.reads >= was.reads && now.writes >= was.writes, "{what}: {was:?} {now:?}");
 }
 

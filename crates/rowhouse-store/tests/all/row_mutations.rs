@@ -72,7 +72,7 @@ fn outcomes_come_in_the_order_of_the_mutations() {
 }
 
 #[test]
-fn what_reads_the_row_sees_it_as_it_was_before_all_of_them() {
+fn reading_mutations_see_the_row_as_it_was_before_all_of_them() {
     with_table(|table| {
         table.mutate(&count("r", 5).into()).unwrap();
         let hundred = put("r", "n", 100i64.to_be_bytes());
@@ -125,7 +125,7 @@ fn a_condition_decides_about_all_of_them() {
 }
 
 #[test]
-fn what_is_put_under_a_condition_is_not_older_than_what_the_condition_saw() {
+fn conditional_puts_are_not_older_than_the_cells_of_their_condition() {
     with_table(|table| {
         let future = at(9_000_000_000_000);
         let open = Put::new("r").unwrap().add_at("a", "state", future, "open").unwrap();
@@ -184,11 +184,12 @@ fn a_repetition_of_all_writes_nothing_again() {
 }
 
 #[test]
-fn nobody_sees_half_of_them() {
+fn no_reader_sees_half_of_them() {
     with_table(|table| {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let (table, stop) = (&table, &stop);
+            let table = &table;
+            let stop = &stop;
             let readers = (0..2).map(|_| {
                 scope.spawn(move || {
                     while !stop.load(Ordering::Relaxed) {

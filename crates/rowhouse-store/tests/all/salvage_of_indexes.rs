@@ -127,7 +127,7 @@ fn indexes_of_a_disabled_table_are_built_once_it_is_enabled() {
 }
 
 #[test]
-fn a_copy_is_kept_as_a_table_if_nothing_is_left_of_its_base() {
+fn a_copy_is_salvaged_as_a_table_if_nothing_is_left_of_its_base() {
     let dir = tempfile::tempdir().unwrap();
     let store = make(dir.path());
     let copy = store.table(&name("mail.by_box")).unwrap();

@@ -36,7 +36,8 @@ fn make(dir: &Path) -> Store {
 /// Returns a store in which `new` was written to some rows during a load, with lower sequence
 /// numbers than the load's, and those rows.
 fn loaded_while_written(dir: &Path) -> (Store, Vec<String>) {
-    let (other, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let other = tempfile::tempdir().unwrap();
+    let hfiles = tempfile::tempdir().unwrap();
     {
         let store = make(other.path());
         let table = store.table(&name("a")).unwrap();
@@ -54,9 +55,12 @@ fn loaded_while_written(dir: &Path) -> (Store, Vec<String>) {
     for row in 0..100 {
         put(&table, &format!("row{row:04}"), "g", vec![b'g'; 200_000]);
     }
-    let (started, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let started = AtomicBool::new(false);
+    let over = AtomicBool::new(false);
     let written = std::thread::scope(|scope| {
-        let (table, started, over) = (&table, &started, &over);
+        let table = &table;
+        let started = &started;
+        let over = &over;
         let writer = scope.spawn(move || {
             while !started.load(Ordering::Acquire) {
                 std::thread::yield_now();
@@ -94,14 +98,15 @@ fn check_salvaged(dir: &Path, written: &[String]) {
     };
     assert_eq!(value("loaded").unwrap(), b"loaded");
     let old: Vec<_> = written.iter().filter(|row| value(row).as_deref() != Some(b"new")).collect();
-    let (count, first) = (old.len(), old.first());
+    let count = old.len();
+    let first = old.first();
     assert_eq!(count, 0, "{count} of {} are old again, the first is {first:?}", written.len());
 }
 
 /// Without damage: a compaction of the older file and the loaded one spans sequence numbers that
 /// are only in the log.
 #[test]
-fn a_merge_of_what_was_loaded_does_not_count_as_written_behind_what_is_in_the_log() {
+fn a_merge_of_loaded_files_does_not_count_as_written_after_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let (store, written) = loaded_while_written(dir.path());
     store.table(&name("a")).unwrap().compact(CompactionKind::Major).unwrap();
@@ -112,7 +117,7 @@ fn a_merge_of_what_was_loaded_does_not_count_as_written_behind_what_is_in_the_lo
 
 /// The log has a damaged file's cells, even if an undamaged file spans their sequence numbers.
 #[test]
-fn the_log_gives_back_what_was_written_while_files_were_loaded() {
+fn the_log_restores_writes_made_during_a_load() {
     let dir = tempfile::tempdir().unwrap();
     let (store, written) = loaded_while_written(dir.path());
     let table = store.table(&name("a")).unwrap();

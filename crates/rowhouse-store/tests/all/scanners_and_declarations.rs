@@ -105,7 +105,7 @@ fn a_scanner_goes_by_the_order_of_writing_where_that_ends() {
 }
 
 #[test]
-fn a_scanner_sees_deleted_cells_where_they_are_kept_no_more() {
+fn a_scanner_sees_deleted_cells_where_they_are_no_longer_retained() {
     let before = family().attribute("KEEP_DELETED_CELLS", "TRUE");
     let scan = Scan::all().time_range(TimeRange::new(millis(0), millis(3)).unwrap());
     assert_eq!(over(before, family(), scan, deleted), [1; 4]);

@@ -514,7 +514,8 @@ fn the_truncation_of_a_region_has_the_index_repaired() {
     let entries = mail.entries();
     truncate();
     assert_eq!(mail.state(), BUILDING);
-    let (repairing, ready) = (IndexState::Repairing, IndexState::Ready);
+    let repairing = IndexState::Repairing;
+    let ready = IndexState::Ready;
     assert!(!mail.store.set_search_state(&entries, &repairing, &ready).unwrap());
     mail.table().mutate(&body("bob")).unwrap();
     assert_eq!(mail.queued(), "bob");
@@ -584,7 +585,8 @@ fn the_rows_of_a_load_are_queued() {
     let entries = mail.entries();
     load();
     assert_eq!((mail.state(), mail.queued()), (BUILDING, "ann bob zoe".to_owned()));
-    let (repairing, ready) = (IndexState::Repairing, IndexState::Ready);
+    let repairing = IndexState::Repairing;
+    let ready = IndexState::Ready;
     assert!(!mail.store.set_search_state(&entries, &repairing, &ready).unwrap());
 }
 
@@ -595,7 +597,8 @@ fn a_load_of_many_rows_has_the_index_repaired() {
     let mut rows = 0..100_001u32;
     let next = || {
         let Some(row) = rows.next() else { return Ok(None) };
-        let (at, kind) = (Timestamp::from_millis(5)?, CellKind::Put);
+        let at = Timestamp::from_millis(5)?;
+        let kind = CellKind::Put;
         let cell = Cell::new(format!("{row:06}"), b"d", b"b", at, kind, b"loaded")?;
         Ok(Some(vec![cell]))
     };

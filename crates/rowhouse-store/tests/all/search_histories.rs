@@ -336,7 +336,8 @@ fn no_change_is_lost_while_others_write_and_regions_move() {
     let table = history.table(true);
     std::thread::scope(|scope| {
         for writer in 0..3u32 {
-            let (table, over) = (&table, &over);
+            let table = &table;
+            let over = &over;
             scope.spawn(move || {
                 let mut round = 0u32;
                 while !over.load(Ordering::Acquire) {

@@ -76,7 +76,7 @@ fn check_clean(dir: &Path) {
 }
 
 #[test]
-fn a_snapshot_holds_what_was_there_through_every_change_of_its_table() {
+fn a_snapshot_holds_its_rows_through_every_change_of_its_table() {
     let (dir, store) = store();
     fill(&store, "then");
     let taken = take(&store, "s");
@@ -135,7 +135,7 @@ fn a_clone_and_its_origin_know_nothing_of_each_other() {
 }
 
 #[test]
-fn a_restored_table_is_what_it_was_declaration_and_regions_included() {
+fn a_restored_table_has_its_old_rows_declaration_and_regions() {
     let (dir, store) = store();
     fill(&store, "then");
     let declared = store.table(&name()).unwrap().descriptor().clone();
@@ -170,7 +170,7 @@ fn a_restored_table_is_what_it_was_declaration_and_regions_included() {
 }
 
 #[test]
-fn what_was_in_the_log_of_a_table_does_not_come_back_into_the_one_that_was_restored() {
+fn logged_writes_of_a_replaced_table_do_not_come_back_into_the_restored_one() {
     let (dir, store) = store();
     take(&store, "empty");
     fill(&store, "later");
@@ -219,7 +219,8 @@ fn a_snapshot_taken_beside_writers_has_whole_mutations_over_all_regions() {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for writer in 0..2 {
-            let (store, stop) = (&store, &stop);
+            let store = &store;
+            let stop = &stop;
             scope.spawn(move || {
                 let table = store.table(&name()).unwrap();
                 for number in 0u64.. {
@@ -262,7 +263,7 @@ fn a_snapshot_taken_beside_writers_has_whole_mutations_over_all_regions() {
 }
 
 #[test]
-fn without_a_flush_a_snapshot_has_what_was_in_files_only() {
+fn a_snapshot_without_a_flush_has_the_cells_of_files_only() {
     let (_dir, store) = store();
     fill(&store, "flushed");
     store.table(&name()).unwrap().flush().unwrap();
@@ -275,7 +276,7 @@ fn without_a_flush_a_snapshot_has_what_was_in_files_only() {
 }
 
 #[test]
-fn a_snapshot_of_a_disabled_table_has_what_was_in_memory_and_in_no_log() {
+fn a_snapshot_of_a_disabled_table_has_unlogged_cells_of_memory() {
     let (_dir, store) = store();
     let mut unlogged = Put::new("a").unwrap().add("f", "q", "v").unwrap();
     unlogged.durability = Durability::SkipWal;
@@ -288,7 +289,7 @@ fn a_snapshot_of_a_disabled_table_has_what_was_in_memory_and_in_no_log() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_by_name() {
+fn impossible_requests_are_refused_with_their_error_kind() {
     let (_dir, store) = store();
     take(&store, "s");
     let snapshot = |name: &str, table: &str| Snapshot::new(name, named(table)).unwrap();
@@ -392,7 +393,7 @@ fn a_snapshot_whose_time_has_passed_stays_while_that_is_switched_off() {
 }
 
 #[test]
-fn what_is_made_of_a_snapshot_has_its_max_filesize_where_the_table_has_none() {
+fn tables_made_of_a_snapshot_have_its_max_filesize_where_the_table_has_none() {
     let (dir, store) = store();
     let sized = TableDescriptor::new(named("sized")).family(family("f"));
     store.create_table(sized.attribute("MAX_FILESIZE", "3000000"), &[]).unwrap();
@@ -417,7 +418,7 @@ fn what_is_made_of_a_snapshot_has_its_max_filesize_where_the_table_has_none() {
 }
 
 #[test]
-fn a_salvage_tells_of_the_snapshots_that_it_leaves() {
+fn a_salvage_reports_the_snapshots_that_it_drops() {
     let (dir, store) = store();
     fill(&store, "v");
     take(&store, "s");
@@ -430,7 +431,7 @@ fn a_salvage_tells_of_the_snapshots_that_it_leaves() {
 }
 
 #[test]
-fn damage_in_a_file_that_only_a_snapshot_has_is_found_and_placed() {
+fn damage_in_a_file_that_only_a_snapshot_has_is_reported_with_its_place() {
     let (dir, store) = store();
     fill(&store, "v");
     take(&store, "s");

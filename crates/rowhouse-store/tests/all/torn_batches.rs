@@ -33,9 +33,13 @@ fn no_reader_ever_sees_half_a_batch() {
         store.create_table(table, &["0-4".into()]).unwrap();
     }
     let stop = AtomicBool::new(false);
-    let (batches, looks) = (AtomicU64::new(0), AtomicU64::new(0));
+    let batches = AtomicU64::new(0);
+    let looks = AtomicU64::new(0);
     std::thread::scope(|scope| {
-        let (store, stop, batches, looks) = (&store, &stop, &batches, &looks);
+        let store = &store;
+        let stop = &stop;
+        let batches = &batches;
+        let looks = &looks;
         for writer in 0..WRITERS {
             scope.spawn(move || {
                 for number in 1u64.. {
@@ -75,7 +79,8 @@ fn no_reader_ever_sees_half_a_batch() {
         std::thread::sleep(Duration::from_secs(seconds));
         stop.store(true, Ordering::Relaxed);
     });
-    let (batches, looks) = (batches.into_inner(), looks.into_inner());
+    let batches = batches.into_inner();
+    let looks = looks.into_inner();
     println!("{seconds} s: {batches} batches, {looks} looks, none torn");
     assert!(batches > 0 && looks > 0);
 }

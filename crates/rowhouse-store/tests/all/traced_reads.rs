@@ -57,7 +57,7 @@ fn files(report: &ReadReport) -> Vec<&FileReads> {
 }
 
 #[test]
-fn a_trace_tells_why_each_file_was_left_out() {
+fn a_trace_shows_why_each_file_was_left_out() {
     let dir = tempfile::tempdir().unwrap();
     let (store, table) = open(dir.path(), &[family("a").versions(1)]);
     for (rows, at) in [(["b", "d"], 1), (["b", "e"], 20), (["x", "y"], 1)] {
@@ -102,11 +102,12 @@ fn a_get_of_one_column_leaves_out_files_older_than_the_put_it_finds() {
     let column = Get::new("b").unwrap().column("a", "q");
     let read = |get: &Get| {
         let (row, report) = traced(&store, |point| table.get_at(get, point).unwrap());
-        let row = row.cells().map(|cell| cell.timestamp().as_millis()).collect::<Vec<_>>();
+        let times = row.cells().map(|cell| cell.timestamp().as_millis()).collect::<Vec<_>>();
         let of_file = |file: &&FileReads| (file.reads, file.left_out_by_newer);
-        (row, files(&report).iter().map(of_file).collect::<Vec<_>>())
+        (times, files(&report).iter().map(of_file).collect::<Vec<_>>())
     };
-    let (left_out, opened) = ((0, 1), (1, 0));
+    let left_out = (0, 1);
+    let opened = (1, 0);
     assert_eq!(read(&column), (vec![30], vec![left_out, left_out, opened]));
     let all = vec![opened; 3];
     assert_eq!(read(&column.clone().versions(2)), (vec![30, 20], all.clone()));
@@ -147,7 +148,8 @@ fn a_block_comes_from_the_disk_first_and_then_from_the_cache() {
     table.flush().unwrap();
     let get = Get::new("b001000").unwrap();
     let read = || traced(&store, |point| table.get_at(&get, point).unwrap()).1.total();
-    let (first, second) = (read(), read());
+    let first = read();
+    let second = read();
     assert_eq!((first.blocks_cached, first.blocks_from_disk), (0, 1));
     assert_eq!((second.blocks_cached, second.blocks_from_disk), (1, 0));
     assert!(first.bytes_from_disk > 30_000 && first.bytes_from_disk == second.bytes_cached);
@@ -210,8 +212,8 @@ fn apply(table: &Table, step: &Step) {
 fn scans() -> impl Strategy<Value = Scan> {
     let scan = (0u8..20, 0u8..20, 0usize..6, any::<bool>(), prop::option::of(1u64..6));
     scan.prop_map(|(from, to, kind, reversed, limit)| {
-        let (from, to) = (key(from.min(to)), key(from.max(to)));
-        let mut scan = Scan { limit, reversed, ..Scan::new(RowRange::new(from, to)) };
+        let range = RowRange::new(key(from.min(to)), key(from.max(to)));
+        let mut scan = Scan { limit, reversed, ..Scan::new(range) };
         match kind {
             0 => scan.columns.add_family("b"),
             1 => scan.columns.add_column("a", "q03"),
@@ -232,7 +234,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn a_traced_read_returns_what_any_read_returns_and_counts_it(
+    fn a_traced_read_returns_the_cells_of_a_plain_read_and_counts_them(
         steps in steps(),
         scans in prop::collection::vec(scans(), 1..6),
     ) {

@@ -61,7 +61,7 @@ fn rows(transaction: &mut Transaction, table: &Arc<Table>, range: RowRange) -> V
 }
 
 #[test]
-fn a_transaction_sees_its_own_writes_and_nobody_else_does_before_its_end() {
+fn a_transaction_alone_sees_its_own_writes_before_its_end() {
     let scene = Scene::new();
     scene.put("old", "1");
     scene.put("z", "9");
@@ -85,7 +85,7 @@ fn a_transaction_sees_its_own_writes_and_nobody_else_does_before_its_end() {
 }
 
 #[test]
-fn what_grows_grows_from_what_the_transaction_wrote() {
+fn appends_and_increments_build_on_writes_of_the_transaction() {
     let scene = Scene::new();
     let counted = scene.store.transact(|transaction| {
         let count = || Increment::new("n")?.add("f", "n", 2);
@@ -101,7 +101,7 @@ fn what_grows_grows_from_what_the_transaction_wrote() {
 }
 
 #[test]
-fn what_is_put_behind_a_delete_of_the_same_transaction_is_seen() {
+fn a_put_after_a_delete_of_the_same_transaction_is_visible() {
     let scene = Scene::new();
     scene.put("r", "old");
     let replace = |transaction: &mut Transaction| {
@@ -176,10 +176,11 @@ fn runs(
 }
 
 #[test]
-fn a_transaction_begins_again_when_what_it_read_or_wrote_was_written() {
+fn a_transaction_restarts_if_rows_it_read_or_wrote_were_written() {
     let scene = Scene::new();
     scene.put("r", "1");
-    let (a, b) = (&scene.a, &scene.b);
+    let a = &scene.a;
+    let b = &scene.b;
     let read_r = |transaction: &mut Transaction| {
         transaction.get(a, &get("r"))?;
         transaction.mutate(b, put("out", "x")).map(|_| ())
@@ -280,7 +281,9 @@ fn of_two_that_each_look_at_the_other_one_stays() {
         let start = std::sync::Barrier::new(2);
         std::thread::scope(|scope| {
             for me in 0..2 {
-                let (scene, names, start) = (&scene, &names, &start);
+                let scene = &scene;
+                let names = &names;
+                let start = &start;
                 scope.spawn(move || {
                     start.wait();
                     let go_off = |transaction: &mut Transaction| {
@@ -302,7 +305,7 @@ fn of_two_that_each_look_at_the_other_one_stays() {
 }
 
 #[test]
-fn what_is_scanned_of_a_table_that_was_split_since_it_was_looked_up_counts_as_read() {
+fn scanned_rows_of_a_table_split_since_its_lookup_count_as_read() {
     let scene = Scene::new();
     scene.put("a", "on");
     scene.put("b", "on");

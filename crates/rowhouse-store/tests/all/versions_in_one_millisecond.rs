@@ -55,7 +55,7 @@ fn newest_millis(table: &Table, family: &'static str) -> i64 {
 }
 
 #[test]
-fn the_last_versions_are_kept_of_puts_in_one_millisecond() {
+fn the_last_versions_of_puts_in_one_millisecond_are_retained() {
     let dir = tempfile::tempdir().unwrap();
     let (_store, table) = open(&dir);
     for value in 1..=50 {
@@ -78,7 +78,7 @@ fn versions_run_ahead_of_the_clock_up_to_a_bound_and_the_last_put_is_seen_beyond
 }
 
 #[test]
-fn where_one_version_is_kept_timestamps_are_those_of_the_clock() {
+fn with_one_version_timestamps_are_those_of_the_clock() {
     let dir = tempfile::tempdir().unwrap();
     let (_store, table) = open(&dir);
     for value in 1..=10 {
@@ -180,7 +180,8 @@ fn writes_are_in_force_after_versions_ahead_of_the_clock_in_a_region_that_was_sp
 #[test]
 fn writes_are_in_force_after_versions_ahead_of_the_clock_in_a_clone() {
     in_force_after(|store, table, _| {
-        let (name, clone) = (table.name().clone(), TableName::parse(&format!("{}x", table.name())));
+        let name = table.name().clone();
+        let clone = TableName::parse(&format!("{}x", table.name()));
         let clone = clone.unwrap();
         store.take_snapshot(Snapshot::new("s", name).unwrap()).unwrap();
         store.clone_snapshot("s", &clone).unwrap();
@@ -191,7 +192,7 @@ fn writes_are_in_force_after_versions_ahead_of_the_clock_in_a_clone() {
 }
 
 #[test]
-fn a_family_that_keeps_one_version_from_now_on_shows_what_is_put_then() {
+fn a_family_reduced_to_one_version_shows_later_puts() {
     in_force_after(|store, table, _| {
         let one = FamilyDescriptor::new("f").unwrap().versions(1);
         store.alter_family(table.name(), one).unwrap();

@@ -125,7 +125,8 @@ proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let (_store, table) = table(dir.path(), &steps);
-        let (start, stop) = (row(bounds.0.min(bounds.1)), row(bounds.0.max(bounds.1)));
+        let start = row(bounds.0.min(bounds.1));
+        let stop = row(bounds.0.max(bounds.1));
         let range = RowRange::new(
             if bounds.2 { start } else { Vec::new() },
             if bounds.3 { stop } else { Vec::new() },
@@ -138,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_make_up_the_rows_and_are_as_large_as_was_asked(
+    fn parts_make_up_the_rows_and_have_the_requested_size(
         steps in steps(),
         batch in 1u32..7,
         reversed in any::<bool>(),
@@ -169,7 +170,8 @@ proptest! {
             let mut scanner = region.scan(&scan).unwrap();
             let whole: Vec<Row> = std::iter::from_fn(|| scanner.next().unwrap()).collect();
             let mut scanner = region.scan(&Scan { batch, ..scan }).unwrap();
-            let (mut parts, mut ended) = (Vec::<Row>::new(), 0);
+            let mut parts = Vec::<Row>::new();
+            let mut ended = 0;
             let limits = ScanLimits { bytes, until: None };
             while let Scanned::Row { row, is_partial } = scanner.next_part(&limits).unwrap() {
                 prop_assert!(!row.is_empty());

@@ -46,7 +46,7 @@ fn value(table: &Table) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn a_put_an_append_and_an_increment_behind_a_delete_are_seen() {
+fn a_put_an_append_and_an_increment_after_a_delete_are_visible() {
     let (_dir, _store, table) = table();
     for delete in deletes() {
         let increment = Increment::new("row").unwrap().add("f", "q", 7).unwrap().into();
@@ -64,7 +64,7 @@ fn a_put_an_append_and_an_increment_behind_a_delete_are_seen() {
 }
 
 #[test]
-fn a_delete_covers_what_was_counted_and_appended_before_it() {
+fn a_delete_covers_earlier_increments_and_appends() {
     for delete in deletes() {
         let increment: Mutation = Increment::new("row").unwrap().add("f", "q", 7).unwrap().into();
         let append: Mutation = Append::new("row").unwrap().add("f", "q", "a").unwrap().into();

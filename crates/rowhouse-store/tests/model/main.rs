@@ -59,7 +59,7 @@ mod once {
     }
 
     #[test]
-    fn a_marker_of_the_family_stays_behind_surplus_versions_of_the_nameless_column() {
+    fn a_marker_of_the_family_stays_after_surplus_versions_of_the_nameless_column() {
         let steps = [
             Step::Put { row: 2, cells: vec![(place(1, 0, None), 0), (place(1, 0, Some(3)), 0)] },
             Step::Delete { place: place(1, 0, Some(0)), row: 2, kind: CellKind::DeleteFamily },
@@ -74,7 +74,7 @@ mod once {
     }
 
     #[test]
-    fn a_filter_that_is_done_within_a_row_ends_the_families_that_are_not_behind_it() {
+    fn a_filter_that_is_done_within_a_row_ends_all_but_later_families() {
         let row = |row| Step::Put {
             row,
             cells: vec![
@@ -125,7 +125,7 @@ mod once {
     }
 
     #[test]
-    fn what_a_family_version_marker_deletes_counts_until_a_later_older_family_marker() {
+    fn cells_deleted_by_a_family_version_marker_count_until_a_later_older_family_marker() {
         let put = |at| Step::Put { row: 1, cells: vec![(place(0, 2, at), 0)] };
         let delete = |at, kind| Step::Delete { place: place(0, 0, Some(at)), row: 1, kind };
         let steps = [

@@ -151,12 +151,11 @@ fn visible(cells: &[Cell], family: &Family, query: &Query<'_>, now: i64) -> Vec<
         }
         let puts = there().filter(|cell| is_put_of(cell, &qualifier) && query.meets(cell));
         let puts = puts.collect::<Vec<_>>();
-        let left: Vec<&Cell> = match family.by_sequence {
-            true => written_in_order(&puts, &minded, family.versions_max),
-            false => {
-                let covered = |put: &&Cell| minded.iter().any(|marker| covers(marker, put));
-                puts.into_iter().filter(|put| !covered(put)).collect()
-            }
+        let left: Vec<&Cell> = if family.by_sequence {
+            written_in_order(&puts, &minded, family.versions_max)
+        } else {
+            let covered = |put: &&Cell| minded.iter().any(|marker| covers(marker, put));
+            puts.into_iter().filter(|put| !covered(put)).collect()
         };
         let in_range = left.into_iter().filter(|put| query.range.contains(millis(put)));
         let versions = newest_of_each_time(in_range);
@@ -182,7 +181,8 @@ fn is_minded(cell: &Cell, family: &Family, range: TimeRange) -> bool {
 
 /// Returns true if a marker covers a put by timestamp.
 fn covers(marker: &Cell, put: &Cell) -> bool {
-    let (at, until) = (millis(put), millis(marker));
+    let at = millis(put);
+    let until = millis(marker);
     let same_column = marker.qualifier() == put.qualifier();
     match marker.kind() {
         CellKind::Put => false,

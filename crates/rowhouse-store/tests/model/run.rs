@@ -127,7 +127,8 @@ impl Run {
         let mut put = Put::new(row.to_owned()).unwrap();
         let mut written: Vec<Cell> = Vec::new();
         for (place, value) in cells {
-            let (family, qualifier) = (FAMILIES[place.family], QUALIFIERS[place.qualifier]);
+            let family = FAMILIES[place.family];
+            let qualifier = QUALIFIERS[place.qualifier];
             let at = millis(place.at.map_or(self.now(), i64::from));
             // The same cell twice in one mutation is tested in same_cell_twice.rs. With deletes by
             // sequence number two versions of a column in one mutation count as one, in HBase too.
@@ -149,7 +150,8 @@ impl Run {
     }
 
     fn delete(&mut self, row: &str, place: &Place, kind: CellKind) {
-        let (family, mut qualifier) = (FAMILIES[place.family], QUALIFIERS[place.qualifier]);
+        let family = FAMILIES[place.family];
+        let mut qualifier = QUALIFIERS[place.qualifier];
         let timestamp = place.at.map_or(Timestamp::LATEST, |at| millis(at.into()));
         let mut at = millis(place.at.map_or(self.now(), i64::from));
         let delete = Delete::new(row.to_owned()).unwrap();
@@ -271,7 +273,8 @@ impl Run {
     /// cells.
     fn expected(&self, scan: &Scan) -> Option<Vec<Vec<Cell>>> {
         self.plain.jumped.set(false);
-        let (before, after) = (RowRange::new("", SPLIT), RowRange::new(SPLIT, ""));
+        let before = RowRange::new("", SPLIT);
+        let after = RowRange::new(SPLIT, "");
         let mut regions = [before, after];
         let mut rows: Vec<Vec<u8>> = self.plain.rows().into_iter().collect();
         if scan.reversed {
@@ -282,8 +285,8 @@ impl Run {
         for region in regions.iter().filter(|region| region.overlaps(&scan.range)) {
             let filter = scan.filter.as_deref();
             let mut filter = filter.map(|filter| FilterRun::new(filter, scan.reversed).unwrap());
-            let mine = |row: &&Vec<u8>| region.contains(row) && scan.range.contains(row);
-            let mine = rows.iter().filter(mine).cloned();
+            let is_mine = |row: &&Vec<u8>| region.contains(row) && scan.range.contains(row);
+            let mine = rows.iter().filter(is_mine).cloned();
             let now = self.now();
             let rows = sift::scan(&self.plain, &self.families, mine, scan, &mut filter, now);
             // A filter that is done ends the scan if the region returned no row.

@@ -125,13 +125,13 @@ fn sifted(
     filter: &mut Option<FilterRun>,
     now: i64,
 ) -> Sifted {
-    let versions = match scan.raw {
-        true => scan.versions,
-        false => scan.versions.min(family.versions_max),
-    };
+    let versions = if scan.raw { scan.versions } else { scan.versions.min(family.versions_max) };
     let offset = scan.family_offset as usize;
     let most = scan.family_limit.map_or(usize::MAX, |limit| limit.max(1) as usize);
-    let (mut accepted, mut passed, mut gone_to, mut jumped) = (Vec::new(), 0, None, false);
+    let mut accepted = Vec::new();
+    let mut passed = 0;
+    let mut gone_to = None;
+    let mut jumped = false;
     let mut query = query_of(scan, family);
     let named = query.qualifiers.is_some();
     let mut visible = VecDeque::from(read(&query));

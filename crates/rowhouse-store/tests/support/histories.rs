@@ -262,9 +262,8 @@ fn load(store: &Store, mutations: &[Mutation]) {
     for mutation in mutations {
         if matches!(mutation, Mutation::Put(_) | Mutation::Delete(_)) {
             let now = Timestamp::from_millis(1005).unwrap();
-            let cells = mutation.cells().iter().map(|cell| match cell.timestamp().is_latest() {
-                true => cell.with_timestamp(now),
-                false => cell.clone(),
+            let cells = mutation.cells().iter().map(|cell| {
+                if cell.timestamp().is_latest() { cell.with_timestamp(now) } else { cell.clone() }
             });
             rows.entry(mutation.row().clone()).or_default().extend(cells);
         }
@@ -286,7 +285,8 @@ pub(crate) fn copy_of_store(dir: &Path) -> tempfile::TempDir {
     let manifest = || fs::read(dir.join("MANIFEST")).unwrap();
     // The copy takes time: a compaction that ends meanwhile replaces files.
     loop {
-        let (copy, before) = (temporary(), manifest());
+        let copy = temporary();
+        let before = manifest();
         copy_dir(dir, copy.path());
         if manifest() == before {
             return copy;
@@ -296,13 +296,13 @@ pub(crate) fn copy_of_store(dir: &Path) -> tempfile::TempDir {
 
 fn copy_dir(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.join(entry.file_name());
+        let copy = to.join(entry.file_name());
         if entry.file_type().unwrap().is_dir() {
-            fs::create_dir(&to).unwrap();
-            copy_dir(&entry.path(), &to);
+            fs::create_dir(&copy).unwrap();
+            copy_dir(&entry.path(), &copy);
         } else if entry.file_name() != "LOCK"
             // A background thread may remove a file meanwhile.
-            && let Err(error) = fs::copy(entry.path(), to)
+            && let Err(error) = fs::copy(entry.path(), copy)
         {
             assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
         }
@@ -350,7 +350,9 @@ impl<U: Upkeep> History<U> {
     pub(crate) fn new(declared: Declared, keep: Option<&str>, upkeep: U) -> Self {
         let table = descriptor(&declared, keep);
         let clock = SetClock(Arc::new(AtomicI64::new(1000)));
-        let (dir, store, points) = (temporary(), None, Vec::new());
+        let dir = temporary();
+        let store = None;
+        let points = Vec::new();
         let mut history = Self { declared, dir, clock, store, upkeep, points };
         history.open();
         history.store().create_table(table, &["m".into()]).unwrap();
@@ -481,15 +483,17 @@ impl<U: Upkeep> History<U> {
 
     /// Takes a step.
     pub(crate) fn run(&mut self, step: &Step) {
-        let of_layout = match self.is_promoted() {
-            true => step.with_rows(|row| match row {
+        let of_layout = if self.is_promoted() {
+            step.with_rows(|row| match row {
                 [user, b'-', n] => vec![*n, *user, 0, 1].into(),
                 _ => Bytes::copy_from_slice(row),
-            }),
-            false => step.clone(),
+            })
+        } else {
+            step.clone()
         };
         let step = &of_layout;
-        let (store, table) = (self.store().clone(), self.table());
+        let store = self.store().clone();
+        let table = self.table();
         let of_region = |mutations: &[Mutation]| -> Vec<Mutation> {
             let region = table.region_of(mutations[0].row());
             let range = region.info().range.clone();
@@ -652,8 +656,9 @@ pub(crate) fn versions(table: &Arc<Table>, point: &Arc<ReadPoint>) -> BTreeMap<B
     let rows = std::iter::from_fn(|| scanner.next().unwrap());
     let text = |row: Row| {
         let cells = row.cells().map(|cell| {
-            let (family, qualifier) = (cell.family().escape_ascii(), cell.qualifier());
-            let (qualifier, value) = (qualifier.escape_ascii(), cell.value().escape_ascii());
+            let family = cell.family().escape_ascii();
+            let qualifier = cell.qualifier().escape_ascii();
+            let value = cell.value().escape_ascii();
             format!("{family}:{qualifier}@{}={value}", cell.timestamp().as_millis())
         });
         (Bytes::copy_from_slice(row.key()), cells.collect::<Vec<_>>().join(" "))

@@ -147,7 +147,7 @@ fn files_are_merged_as_they_come_and_everything_is_read_back() {
 }
 
 #[test]
-fn what_is_asked_for_is_merged_in_the_background_and_told() {
+fn requested_compactions_run_in_the_background_and_are_reported() {
     let store = open(SimulatedDisk::default(), settings(only_requested));
     let table = create(&store, "t", family());
     (0..5).for_each(|n| put_file(&table, &n.to_string(), [n]));
@@ -414,7 +414,7 @@ fn a_flush_is_not_put_off_for_ever() {
 }
 
 #[test]
-fn a_scanner_that_is_too_old_is_refused_and_lets_go_of_what_it_held() {
+fn a_scanner_that_is_too_old_is_refused_and_releases_its_memory() {
     let disk = SimulatedDisk::default();
     let mut settings = settings(only_requested);
     settings.scan_age_max = Duration::from_millis(200);
@@ -484,9 +484,10 @@ fn readers_beside_merges_see_whole_mutations_and_never_an_older_one_again() {
         let read = |scan: bool| {
             let mut last = 0;
             while !done.load(Ordering::Relaxed) {
-                let row = match scan {
-                    true => table.scan(Scan::all()).unwrap().next().unwrap().unwrap(),
-                    false => get(&table, "row").unwrap(),
+                let row = if scan {
+                    table.scan(Scan::all()).unwrap().next().unwrap().unwrap()
+                } else {
+                    get(&table, "row").unwrap()
                 };
                 let now = number(&row);
                 assert!(now >= last, "{now} after {last}");

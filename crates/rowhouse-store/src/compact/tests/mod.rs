@@ -21,8 +21,8 @@ use crate::{CompactionKind, CompactionSettings, Settings, Store, Table, TableSca
 #[test]
 fn minor_merges_drop_surplus_versions_unless_the_family_says_otherwise() {
     let stored = |drops: Option<bool>| {
-        let settings = CompactionSettings { files_min: usize::MAX, ..Default::default() };
-        let settings = Settings { compaction: settings, ..Settings::default() };
+        let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
+        let settings = Settings { compaction, ..Settings::default() };
         let disk = SimulatedDisk::default();
         let store = Store::builder("simulated").settings(settings).with_disk(disk).open().unwrap();
         let mut family = FamilyDescriptor::new("f").unwrap();
@@ -52,8 +52,8 @@ fn minor_merges_drop_surplus_versions_unless_the_family_says_otherwise() {
             .map(|file| file.meta().cells)
             .sum()
     };
-    let stored: [u64; 3] = [Some(false), Some(true), None].map(stored);
-    assert_eq!(stored, [3, 2, 2]);
+    let counts: [u64; 3] = [Some(false), Some(true), None].map(stored);
+    assert_eq!(counts, [3, 2, 2]);
 }
 
 fn at(millis: i64) -> Timestamp {
@@ -256,7 +256,8 @@ proptest! {
             let rules = Rules::read(&family, None, TimeRange::ALL, 9, now_millis(expired));
             read(rules, cells, u64::MAX)
         };
-        let (seen, seen_before) = (all_of_it(&left), all_of_it(all));
+        let seen = all_of_it(&left);
+        let seen_before = all_of_it(all);
         if family.keep_deleted_cells() == KeepDeletedCells::False {
             prop_assert_eq!(&left, &seen_before);
             prop_assert_eq!(seen, seen_before);
@@ -371,9 +372,10 @@ impl Run {
                 let start = start.index(files.len());
                 let places = start..(start + len).min(files.len());
                 let run = &files[places.clone()];
-                let (kind, engine) = match run.len() == files.len() {
-                    true => (CompactionKind::Major, region.engine()),
-                    false => (CompactionKind::Minor, region.engine()),
+                let (kind, engine) = if run.len() == files.len() {
+                    (CompactionKind::Major, region.engine())
+                } else {
+                    (CompactionKind::Minor, region.engine())
                 };
                 let now = engine.timestamps.now_millis();
                 super::run::merge(engine, family, kind.into(), run, now, Pacing::Waited).unwrap();
@@ -425,7 +427,8 @@ fn read_scan((scanner, rows): &mut (TableScanner, VecDeque<Vec<Cell>>)) {
 }
 
 fn to_mutation(cell: &Cell) -> Mutation {
-    let (row, qualifier) = (cell.row_bytes(), cell.qualifier().to_vec());
+    let row = cell.row_bytes();
+    let qualifier = cell.qualifier().to_vec();
     let delete = |row| Delete::new(row).unwrap();
     let at = cell.timestamp();
     match cell.kind() {
@@ -443,7 +446,7 @@ fn open(disk: &SimulatedDisk, settings: Settings) -> Store {
 
 proptest! {
     #[test]
-    fn readers_see_what_was_there_when_they_began_whatever_is_merged_meanwhile(
+    fn readers_see_the_cells_of_their_start_during_compactions(
         steps in prop::collection::vec(step(), 1..60),
         last in any::<prop::sample::Index>(),
     ) {

@@ -92,14 +92,17 @@ impl Fixture {
         };
         let engine = self.table.regions()[0].engine();
         let now = engine.timestamps.now_millis();
-        let run = &files[run];
-        crate::compact::run::merge(engine, &self.family, kinds, run, now, Pacing::Waited).unwrap();
+        let inputs = &files[run];
+        crate::compact::run::merge(engine, &self.family, kinds, inputs, now, Pacing::Waited)
+            .unwrap();
     }
 
     /// Writes `cells` when the next flush or compaction has read the inputs.
     fn write_meanwhile(&self, cells: &[Cell]) -> Arc<Mutex<Option<Shown>>> {
-        let (table, family) = (Arc::clone(&self.table), Arc::clone(&self.family));
-        let (cells, shown) = (cells.to_vec(), Arc::new(Mutex::new(None)));
+        let table = Arc::clone(&self.table);
+        let family = Arc::clone(&self.family);
+        let cells = cells.to_vec();
+        let shown = Arc::new(Mutex::new(None));
         let now = self.clock.load(Ordering::Relaxed);
         let noted = Arc::clone(&shown);
         self.family.before_install(move || {
@@ -265,10 +268,11 @@ fn a_compaction_keeps_markers_that_are_not_older_than_puts_in_memory() {
 }
 
 #[test]
-fn a_family_that_becomes_steady_discards_what_began_before() {
+fn a_family_that_becomes_steady_discards_earlier_flushes_and_compactions() {
     let fixture = Fixture::new(one_version());
     fixture.write(&[put(1), put(2)]);
-    let (table, family) = (Arc::clone(&fixture.table), Arc::clone(&fixture.family));
+    let table = Arc::clone(&fixture.table);
+    let family = Arc::clone(&fixture.family);
     fixture.family.before_install(move || {
         family.set_steady(true);
         table.mutate(&to_mutation(&at_column(2, CellKind::DeleteVersion))).unwrap();
@@ -296,9 +300,11 @@ fn no_flush_is_installed_between_the_reads_of_an_observed_write_and_its_commit()
     let fixture = Fixture::new(one_version());
     fixture.write(&[put(1), put(2)]);
     let (done, is_done) = mpsc::channel();
-    let (done, is_done) = (Mutex::new(done), Mutex::new(is_done));
+    let done = Mutex::new(done);
+    let is_done = Mutex::new(is_done);
     let flushes = Arc::new(Mutex::new(Vec::new()));
-    let (started, table) = (Arc::clone(&flushes), Arc::clone(&fixture.table));
+    let started = Arc::clone(&flushes);
+    let table = Arc::clone(&fixture.table);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&seen);
     let observer = Call(move |change: &RowChange| {
@@ -306,7 +312,8 @@ fn no_flush_is_installed_between_the_reads_of_an_observed_write_and_its_commit()
             row.cells().map(|cell| cell.timestamp().as_millis()).collect()
         };
         noted.lock().unwrap().push((versions(&change.before), versions(&change.after)));
-        let (table, done) = (Arc::clone(&table), done.lock().unwrap().clone());
+        let table = Arc::clone(&table);
+        let done = done.lock().unwrap().clone();
         started.lock().unwrap().push(thread::spawn(move || {
             table.flush().unwrap();
             done.send(()).unwrap();
@@ -395,7 +402,7 @@ fn step<S: Strategy<Value = Cell> + 'static>(cell: impl Fn() -> S) -> impl Strat
 
 proptest! {
     #[test]
-    fn no_flush_or_compaction_of_a_steady_family_changes_what_rows_show_now_and_later(
+    fn no_flush_or_compaction_of_a_steady_family_changes_visible_rows(
         family in prop_oneof![family(), (1u32..3).prop_map(|max| one_version().versions(max))],
         keeps_surplus in prop::bool::weighted(0.2),
         steps in steps(),

@@ -93,7 +93,8 @@ const TTL_PARTS: i64 = 2;
 
 /// Chooses the next compaction.
 pub(crate) fn choose(situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
-    let (files, busy) = (situation.files, situation.busy);
+    let files = situation.files;
+    let busy = situation.busy;
     if !policy.enabled {
         return Choice::Nothing;
     }
@@ -128,7 +129,8 @@ pub(crate) fn choose(situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
 }
 
 fn choose_unrequested(situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
-    let (files, busy) = (situation.files, situation.busy);
+    let files = situation.files;
+    let busy = situation.busy;
     let enough = busy == 0 && files.len() >= policy.files_min.saturating_add(SURPLUS_FILES_MORE);
     let cells: u64 = files.iter().map(|file| file.cells).sum();
     let surplus: u64 = files.iter().map(|file| surplus_of(file, situation.drops)).sum();

@@ -239,7 +239,8 @@ impl Side {
             files[run].iter().flat_map(|file| file.cells.iter().copied()).collect();
         cells.sort_by_key(|cell| (cell.row, Reverse(cell.millis)));
         let mut row = None;
-        let (mut deleted, mut seen) = (false, false);
+        let mut deleted = false;
+        let mut seen = false;
         cells.retain(|cell| {
             if row != Some(cell.row) {
                 row = Some(cell.row);
@@ -335,8 +336,12 @@ fn live_through(pattern: Pattern, side: Side, seed: u64) -> Outcome {
     let mut live = Live::default();
     let mut files: Vec<File> = Vec::new();
     let mut next_id = 0;
-    let (mut written, mut stored, mut seen) = (0, 0, 0);
-    let (mut reads, mut read_files, mut read_max) = (0, 0, 0);
+    let mut written = 0;
+    let mut stored = 0;
+    let mut seen = 0;
+    let mut reads = 0;
+    let mut read_files = 0;
+    let mut read_max = 0;
     for flush in 1..=FLUSHES {
         let mut flushed = Vec::new();
         for at in (flush - 1) * CELLS_A_FLUSH..flush * CELLS_A_FLUSH {
@@ -398,7 +403,7 @@ fn live_through(pattern: Pattern, side: Side, seed: u64) -> Outcome {
 /// Checks the table in `docs/PERFORMANCE.md`: Apache HBase's numbers, then ours, then ours with
 /// minor compactions that keep surplus versions, if these differ.
 #[test]
-fn what_is_written_read_and_stored_beside_the_policy_of_hbase() {
+fn amplification_beside_the_policy_of_hbase_is_as_documented() {
     let mut table = String::new();
     for (pattern, name) in PATTERNS {
         let sides = [Side::Hbase, Side::Rowhouse, Side::RowhouseKeeping];

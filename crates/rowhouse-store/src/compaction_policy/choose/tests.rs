@@ -96,7 +96,7 @@ fn a_file_larger_than_the_others_by_the_ratio_is_left_alone() {
 }
 
 #[test]
-fn small_files_are_merged_whatever_their_ratio() {
+fn small_files_are_merged_at_any_ratio() {
     check("1000! 20 1 1", "minor 1..4");
     check("20 1 1", "major");
 }
@@ -184,7 +184,7 @@ fn jitter_spreads_the_age_evenly_around_the_period_and_is_the_same_every_time() 
 }
 
 #[test]
-fn what_is_asked_for_is_done() {
+fn requested_compactions_are_chosen() {
     let request =
         |kind| move |_: &mut Policy, now: &mut PolicyInput<'_>| now.requested = Some(kind);
     check_with("900 32", request(CompactionKind::Major), "major");
@@ -222,7 +222,7 @@ fn files_without_a_row_in_common_are_left_alone() {
 }
 
 #[test]
-fn more_files_than_four_times_as_many_as_hold_writers_are_merged_whatever_their_rows() {
+fn files_above_four_times_the_blocking_limit_are_merged_regardless_of_rows() {
     let rows = |n: usize| {
         let letter = |n: usize| char::from(b'a' + n as u8);
         let file = |n: usize| format!("32[{0}{1}-{0}{1}]", letter(n / 26), letter(n % 26));

@@ -26,7 +26,8 @@ impl History {
             let mut writer = Writer::new(File::create(&path).unwrap(), WriterOptions::default());
             for row in rows {
                 let value = number.to_be_bytes();
-                let (row_key, family) = (row_key(row), family.as_bytes());
+                let row_key = row_key(row);
+                let family = family.as_bytes();
                 let kind = CellKind::Put;
                 let cell = Cell::new(row_key.as_bytes(), family, b"q", timestamp, kind, value);
                 writer.append(&cell.unwrap().view()).unwrap();

@@ -45,7 +45,7 @@ const ROWS: u8 = 12;
 const UNLOGGED_ROW: u8 = 200;
 
 #[test]
-fn every_history_ends_in_what_its_acknowledged_writes_promised() {
+fn every_history_ends_with_its_acknowledged_writes() {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let seeds = match number("ROWHOUSE_SEED") {
         Some(seed) => seed..seed + 1,

@@ -62,8 +62,10 @@ impl History {
     pub(super) fn keep_moment(&mut self) {
         if !self.disk.has_lost_pages() {
             self.tell(format_args!("moment {}: {:?}", self.moments.len(), self.disk.paths()));
-            let (disk, boot) = (self.disk.after_kill(), self.boot);
-            let (base, ops) = (self.base.clone(), self.ops.clone());
+            let disk = self.disk.after_kill();
+            let boot = self.boot;
+            let base = self.base.clone();
+            let ops = self.ops.clone();
             self.moments.push(Moment { disk, boot, base, ops });
         }
     }

@@ -52,7 +52,8 @@ impl History {
     pub(super) fn restore(&mut self) {
         let Some(snapshot) = self.some_snapshot() else { return };
         let Held { table, cells: Some(cells), .. } = &self.snapshots[&snapshot] else { return };
-        let (table, cells) = (*table, cells.clone());
+        let table = *table;
+        let cells = cells.clone();
         self.scans.retain(|(_, of, _)| *of != table);
         let store = self.store();
         let disabled = store.disable_table(&name(table));

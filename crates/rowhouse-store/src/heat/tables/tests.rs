@@ -57,7 +57,8 @@ fn report(heat: &Heat, disk: &SimulatedDisk, table: &TableHeat) -> HeatReport {
 
 #[test]
 fn columns_survive_a_close_and_share_the_minute_of_the_next_open() {
-    let (clock, disk) = (SetClock::default(), disk());
+    let clock = SetClock::default();
+    let disk = disk();
     let (heat, table) = one_table(&clock, 7);
     read(&table, "a");
     clock.add(60_000);
@@ -82,7 +83,8 @@ fn columns_survive_a_close_and_share_the_minute_of_the_next_open() {
 
 #[test]
 fn the_file_is_written_every_ten_minutes_and_not_without_requests() {
-    let (clock, disk) = (SetClock::default(), disk());
+    let clock = SetClock::default();
+    let disk = disk();
     let (heat, table) = one_table(&clock, 7);
     let is_there = |disk: &SimulatedDisk| disk.open(file::PATH).is_ok();
     assert!(!heat.needs_upkeep());
@@ -104,7 +106,8 @@ fn the_file_is_written_every_ten_minutes_and_not_without_requests() {
 
 #[test]
 fn columns_of_the_file_are_not_those_of_a_table_with_other_regions() {
-    let (clock, disk) = (SetClock::default(), disk());
+    let clock = SetClock::default();
+    let disk = disk();
     let (heat, table) = one_table(&clock, 7);
     read(&table, "a");
     heat.save(&disk);
@@ -121,7 +124,8 @@ fn columns_of_the_file_are_not_those_of_a_table_with_other_regions() {
 
 #[test]
 fn a_damaged_file_is_ignored_and_replaced() {
-    let (clock, disk) = (SetClock::default(), disk());
+    let clock = SetClock::default();
+    let disk = disk();
     disk.create(file::PATH).unwrap().write_all_at(b"ROWHHEAT and no more", 0).unwrap();
     let (heat, table) = one_table(&clock, 7);
     read(&table, "a");

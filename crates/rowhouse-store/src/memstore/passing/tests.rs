@@ -66,7 +66,7 @@ fn check(text: &str, bound: Option<&str>, expected: &str) {
 }
 
 #[test]
-fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
+fn markers_are_passed_up_to_the_last_that_may_cover_following_cells() {
     check("p9= q9= r9= s5", None, "r9");
     check("p9= q9= r9= / a5", None, "r9");
     check("p9= q9= r9=", None, "r9");
@@ -109,7 +109,7 @@ fn markers_of_the_family_are_never_passed() {
 }
 
 #[test]
-fn no_marker_is_passed_that_may_cover_what_another_source_has() {
+fn no_marker_is_passed_that_may_cover_cells_of_another_source() {
     let text = "p9= q9= r9= s9= t9=";
     check(text, Some("t9="), "t9");
     check(text, Some("s5"), "s9");
@@ -145,7 +145,7 @@ proptest! {
     })]
 
     #[test]
-    fn what_is_passed_covers_nothing_behind_it(
+    fn passed_markers_cover_no_following_cells(
         cells in prop::collection::vec((any_cell(), 1usize..5), 1..if cfg!(miri) { 16 } else { 60 }),
         bound in prop::option::of(any_cell()),
         sorted in any::<bool>(),
@@ -205,7 +205,8 @@ proptest! {
 /// Returns how many links a reader follows from the first marker in a run to the last.
 fn steps(list: &SkipList) -> usize {
     let count = Counter::new(0);
-    let (mut here, goes_on) = (list.first().unwrap(), |_: NodeRef<'_>| true);
+    let mut here = list.first().unwrap();
+    let goes_on = |_: NodeRef<'_>| true;
     while let Some((node, _)) = step(here, Between::Markers, goes_on) {
         count.set(count.get() + 1);
         here = node;
@@ -215,7 +216,7 @@ fn steps(list: &SkipList) -> usize {
 }
 
 #[test]
-fn a_run_is_passed_over_few_links_in_whatever_order_it_came() {
+fn a_run_is_passed_over_few_links_in_any_insertion_order() {
     let total = if cfg!(miri) { 100 } else { 50_000u64 };
     let column = |at: u64| numbered(at, "=");
     let version = |at: u64| cell("a", &format!("q{at}-"));
@@ -247,7 +248,8 @@ fn no_reader_passes_a_put_that_is_there_while_writers_write() {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let writers = [0, 1].map(|writer| {
-                let (memstore, there) = (&memstore, &there);
+                let memstore = &memstore;
+                let there = &there;
                 scope.spawn(move || {
                     for at in (0..total).filter(|at| at % 2 == writer) {
                         let number = shuffled(at, total);
@@ -256,7 +258,9 @@ fn no_reader_passes_a_put_that_is_there_while_writers_write() {
                     }
                 })
             });
-            let (memstore, there, done) = (&memstore, &there, &done);
+            let memstore = &memstore;
+            let there = &there;
+            let done = &done;
             scope.spawn(move || {
                 while !done.load(Acquire) {
                     meets_all_puts(memstore, there, is_put);

@@ -141,9 +141,10 @@ mod tests {
         for source in 0..SOURCES {
             let mut markers = Delete::new("row").unwrap();
             for number in (source..MARKERS).step_by(SOURCES as usize) {
-                markers = match of_version(number) {
-                    true => markers.version("f", "z", at(number + 2)).unwrap(),
-                    false => markers.column("f", format!("{number:03}"), at(1)).unwrap(),
+                markers = if of_version(number) {
+                    markers.version("f", "z", at(number + 2)).unwrap()
+                } else {
+                    markers.column("f", format!("{number:03}"), at(1)).unwrap()
                 };
             }
             table.mutate(&markers.into()).unwrap();

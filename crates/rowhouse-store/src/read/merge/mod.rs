@@ -312,12 +312,12 @@ impl Merge {
             order.remove(0);
             return;
         };
-        let before = others.iter().take_while(|&&at| {
+        let is_before = |&&at: &&usize| {
             // Files may share a sequence: the one added first then sorts first.
-            let order = sources[at].cell().map(|other| compare(&other, &cell));
-            order.is_some_and(|order| order.then(at.cmp(&first)).is_lt())
-        });
-        let before = before.count();
+            let ordering = sources[at].cell().map(|other| compare(&other, &cell));
+            ordering.is_some_and(|ordering| ordering.then(at.cmp(&first)).is_lt())
+        };
+        let before = others.iter().take_while(is_before).count();
         order[..=before].rotate_left(1);
     }
 }
@@ -505,8 +505,8 @@ mod tests {
                 prop_assert_eq!(actual.as_ref().map(place), expected.first().map(place));
                 match step {
                     Some(row) => {
-                        let row = [row];
-                        let target = Key::row_start(&row);
+                        let key = [row];
+                        let target = Key::row_start(&key);
                         merge.seek(&target).unwrap();
                         let passed = expected.partition_point(|cell| cell.key() < target);
                         expected = &expected[passed..];

@@ -146,7 +146,8 @@ impl RegionTrace {
         while let Some(first) = cells.peek() {
             let name = first.family();
             let family = self.family(&Bytes::copy_from_slice(name));
-            let (mut count, mut bytes) = (0, 0);
+            let mut count = 0;
+            let mut bytes = 0;
             while let Some(cell) = cells.next_if(|cell| cell.family() == name) {
                 count += 1;
                 bytes += cell.as_bytes().len() as u64;

@@ -53,9 +53,10 @@ struct Column {
 
 impl<'a> Visible<'a> {
     pub(crate) fn new(rules: Rules<'a>) -> Self {
-        let deletes = match rules.by_sequence() {
-            true => Deletes::by_sequence(rules.versions_max()),
-            false => Deletes::by_time(),
+        let deletes = if rules.by_sequence() {
+            Deletes::by_sequence(rules.versions_max())
+        } else {
+            Deletes::by_time()
         };
         Self {
             rules,

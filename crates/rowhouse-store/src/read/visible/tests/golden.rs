@@ -50,7 +50,8 @@ impl<'a> Case<'a> {
             ["major"] => self.merging(CompactionKind::Major),
             ["minor"] => self.merging(CompactionKind::Minor),
             [kind, versions, range, _, columns] => {
-                let (versions, range) = (versions.parse().unwrap(), range_of(range));
+                let versions = versions.parse().unwrap();
+                let range = range_of(range);
                 let rules = match kind {
                     "raw" => Rules::raw(&self.family, range, versions, self.now_millis),
                     _ => Rules::read(&self.family, None, range, versions, self.now_millis),
@@ -158,7 +159,8 @@ impl<'a> Case<'a> {
         if at == 0 {
             return false;
         }
-        let (before, cell) = (&self.cells[at - 1], &self.cells[at]);
+        let before = &self.cells[at - 1];
+        let cell = &self.cells[at];
         cell.kind().is_delete() && cell.key() == before.key()
     }
 }
@@ -192,7 +194,7 @@ fn columns_of(text: &str) -> Option<Qualifiers> {
 }
 
 #[test]
-fn what_is_let_through_is_what_hbase_lets_through() {
+fn visible_cells_are_those_of_hbase() {
     let mut wrong = Vec::new();
     for case in GOLDEN.lines().map(Case::parse) {
         let ours = case.ours();

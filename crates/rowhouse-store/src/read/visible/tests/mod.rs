@@ -83,7 +83,7 @@ fn family(versions: u32) -> FamilyDescriptor {
 }
 
 #[test]
-fn a_read_sees_the_newest_versions_up_to_what_the_family_keeps() {
+fn a_read_sees_the_newest_versions_up_to_the_family_limit() {
     let cells = "a@1 a@2 a@3 b@1";
     assert_eq!(read(&family(1), |_| {}, cells), "a@3 b@1");
     assert_eq!(read(&family(2), |_| {}, cells), "a@3 a@2 b@1");
@@ -91,7 +91,7 @@ fn a_read_sees_the_newest_versions_up_to_what_the_family_keeps() {
 }
 
 #[test]
-fn each_delete_covers_what_it_names() {
+fn each_delete_covers_the_cells_of_its_kind() {
     let cells = "a@1 a@2 a@3 b@2 b@3";
     let see = |marker: &str| read(&family(9), |_| {}, &format!("{cells} {marker}"));
     assert_eq!(see("a@2x"), "a@3 a@1 b@3 b@2");
@@ -101,7 +101,7 @@ fn each_delete_covers_what_it_names() {
 }
 
 #[test]
-fn a_delete_wins_over_a_put_at_its_timestamp_whatever_came_first() {
+fn a_delete_wins_over_a_put_at_its_timestamp_in_either_order() {
     assert_eq!(read(&family(9), |_| {}, "a@2x#1 a@2#2 a@1#1"), "a@1");
     assert_eq!(read(&family(9), |_| {}, "a@2c#1 a@2#2 a@1#3"), "");
 }
@@ -140,7 +140,7 @@ fn named_columns_are_seen_through_deletes_of_their_family() {
 }
 
 #[test]
-fn markers_of_the_family_are_seen_behind_a_column_without_qualifier() {
+fn markers_of_the_family_are_seen_after_a_column_without_qualifier() {
     assert_eq!(read(&family(1), |_| {}, "@5 @3f a@2 b@4"), "@5 b@4");
 }
 
@@ -149,7 +149,7 @@ fn compact(kind: CompactionKind, family: &FamilyDescriptor, cells: &str) -> Stri
 }
 
 #[test]
-fn a_major_merge_drops_markers_and_what_a_read_does_not_show() {
+fn a_major_merge_drops_markers_and_invisible_cells() {
     let major = |cells| compact(CompactionKind::Major, &family(1), cells);
     assert_eq!(major("a@1 a@2 b@1 b@1x c@3c c@2 c@4"), "a@2 c@4");
     assert_eq!(major("a@1#1 a@1#2 @5f"), "");
@@ -173,7 +173,7 @@ fn a_minor_merge_drops_puts_under_markers_that_it_keeps() {
 }
 
 #[test]
-fn a_minor_merge_drops_what_was_written_again_at_the_same_timestamp() {
+fn a_minor_merge_drops_cells_rewritten_at_the_same_timestamp() {
     let minor = |cells| compact(CompactionKind::Minor, &family(9), cells);
     assert_eq!(minor("a@2#1 a@2#2 a@1#3"), "a@2 a@1");
     assert_eq!(minor("a@2x#1 a@2x#2 a@2c#3 a@2c#4 @1v#1 @1v#2"), "@1v a@2c a@2x");
@@ -224,7 +224,7 @@ fn a_cell_is_seen_as_long_as_it_says_itself_and_as_its_family_says() {
 }
 
 #[test]
-fn merges_drop_what_has_outlived_its_own_ttl_and_keep_what_that_would_uncover() {
+fn merges_drop_cells_past_their_own_ttl_unless_that_uncovers_others() {
     let cells = "a@5#2~994 a@5#1 b@5#2~2000 b@5#1 c@5x#2~2000 c@5#1";
     let minor = compact(CompactionKind::Minor, &family(1), cells);
     assert_eq!(minor, "a@5 b@5 b@5 c@5x c@5");
@@ -232,7 +232,7 @@ fn merges_drop_what_has_outlived_its_own_ttl_and_keep_what_that_would_uncover() 
 }
 
 #[test]
-fn a_read_of_a_time_before_a_delete_sees_what_is_kept_of_it() {
+fn a_read_of_a_time_before_a_delete_sees_retained_deleted_cells() {
     let cells = "a@1 a@2 a@5c b@3 b@3x @4v c@4";
     for what in ["TRUE", "TTL"] {
         assert_eq!(read(&keeping(what), |_| {}, cells), "");
@@ -264,7 +264,7 @@ fn by_sequence(versions: u32) -> FamilyDescriptor {
 }
 
 #[test]
-fn a_delete_that_goes_by_sequence_covers_what_was_written_before_it() {
+fn a_delete_by_sequence_covers_earlier_writes() {
     assert_eq!(read(&by_sequence(9), |_| {}, "a@2x#1 a@2#2 a@1#1"), "a@2 a@1");
     assert_eq!(read(&by_sequence(9), |_| {}, "a@5c#2 a@4#1 a@3#3"), "a@3");
     assert_eq!(read(&by_sequence(9), |_| {}, "@5f#2 a@4#1 a@3#3 b@5#2"), "a@3");
@@ -273,7 +273,7 @@ fn a_delete_that_goes_by_sequence_covers_what_was_written_before_it() {
 }
 
 #[test]
-fn what_was_surplus_before_a_delete_that_goes_by_sequence_stays_hidden() {
+fn surplus_versions_before_a_delete_by_sequence_stay_hidden() {
     assert_eq!(read(&by_sequence(1), |_| {}, "a@1#1 a@2#2 a@2x#3"), "");
     assert_eq!(read(&by_sequence(1), |_| {}, "a@2#1 a@2x#2 a@1#3"), "a@1");
     assert_eq!(read(&by_sequence(2), |_| {}, "a@1#1 a@2#2 a@3#3 a@3x#4"), "a@2");
@@ -285,7 +285,7 @@ fn among_cells_without_sequences_a_delete_covers_by_time() {
 }
 
 #[test]
-fn a_raw_read_shows_markers_and_what_they_cover_however_old() {
+fn a_raw_read_shows_markers_and_covered_cells_of_any_age() {
     let ttl = family(1).attribute("TTL", "1");
     let raw = |versions: u32| {
         let family = ttl.clone();
@@ -301,7 +301,7 @@ fn a_raw_read_shows_markers_and_what_they_cover_however_old() {
 }
 
 #[test]
-fn in_front_of_a_filter_what_the_family_keeps_counts() {
+fn before_a_filter_the_version_limit_of_the_family_counts() {
     let read = |family: &FamilyDescriptor| {
         let rules = Rules::read(family, None, TimeRange::ALL, 1, 1000).before_filter();
         (rules.0.versions, rules.1)
@@ -315,7 +315,7 @@ fn in_front_of_a_filter_what_the_family_keeps_counts() {
 proptest! {
     /// Asking for the fate of every cell in a column gives the same result as a read.
     #[test]
-    fn nothing_is_included_behind_what_ends_a_column(case in 0..golden::GOLDEN.lines().count()) {
+    fn nothing_is_included_after_the_end_of_a_column(case in 0..golden::GOLDEN.lines().count()) {
         let line = golden::GOLDEN.lines().nth(case).unwrap();
         let case = golden::Case::parse(line);
         prop_assume!(case.is_read());

@@ -62,9 +62,10 @@ impl Fault {
         let end = part.char_indices().nth(caret).map_or(part.len(), |(end, _)| end);
         let space = blanks(&part[..end]);
         let shown = if text.is_empty() { String::new() } else { format!("\n  {part}\n  {space}^") };
-        let place = match text.contains('\n') {
-            true => format!("line={}, offset={at}", before.matches('\n').count() + 1),
-            false => format!("offset={at}"),
+        let place = if text.contains('\n') {
+            format!("line={}, offset={at}", before.matches('\n').count() + 1)
+        } else {
+            format!("offset={at}")
         };
         let hint = full_width_hint(text);
         self.finish(|message| format!("{message}{hint}: {place}{shown}"))

@@ -62,7 +62,7 @@ impl FieldOrder {
     }
 
     /// Returns a field's order, given the previous field's order.
-    pub(crate) fn behind(self, before: Option<Self>) -> Self {
+    pub(crate) fn after(self, before: Option<Self>) -> Self {
         if before == Some(Self::Unordered) { Self::Unordered } else { self }
     }
 }

@@ -12,7 +12,7 @@ const BOUNDS_MAX: usize = 128;
 /// The loads in a time span, by key range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TimeColumn {
-    begun_millis: i64,
+    start_millis: i64,
     length_millis: i64,
     /// Each range's first key and load, by key. The first range begins with the empty key, and a
     /// range ends where the next one begins.
@@ -64,7 +64,7 @@ impl HeatMap {
         to: i64,
     ) -> Self {
         let columns = report.columns.iter().map(|column| TimeColumn {
-            begun_millis: column.begun_millis,
+            start_millis: column.begun_millis,
             length_millis: column.length_millis,
             ranges: column.buckets.iter().map(|it| (it.start.clone(), load(it))).collect(),
         });
@@ -118,10 +118,10 @@ impl TimeColumn {
     /// Adds another column's loads over both columns' bounds: a divided range is taken to have the
     /// load evenly in all parts.
     fn add(&mut self, other: Self) {
-        let end = self.begun_millis + self.length_millis;
-        let end = end.max(other.begun_millis + other.length_millis);
-        self.begun_millis = self.begun_millis.min(other.begun_millis);
-        self.length_millis = end - self.begun_millis;
+        let end = self.start_millis + self.length_millis;
+        let end = end.max(other.start_millis + other.length_millis);
+        self.start_millis = self.start_millis.min(other.start_millis);
+        self.length_millis = end - self.start_millis;
         let mut sums = BTreeMap::new();
         let starts = self.ranges.iter().chain(&other.ranges).map(|(start, _)| (start.clone(), 0));
         sums.extend(starts);
@@ -159,8 +159,8 @@ impl TimeColumn {
                 _ => ranges.push((at, load)),
             }
         }
-        let Self { begun_millis, length_millis, .. } = self;
-        HeatMapColumn { begun_millis, length_millis, ranges }
+        let Self { start_millis, length_millis, .. } = self;
+        HeatMapColumn { begun_millis: start_millis, length_millis, ranges }
     }
 }
 
@@ -168,7 +168,7 @@ impl TimeColumn {
 /// or longer.
 fn joined(columns: Vec<TimeColumn>, from: i64, to: i64) -> Vec<TimeColumn> {
     let span = (to.saturating_sub(from) / COLUMNS_MAX).max(0) / 60_000 * 60_000 + 60_000;
-    let slot = |column: &TimeColumn| column.begun_millis.saturating_sub(from).div_euclid(span);
+    let slot = |column: &TimeColumn| column.start_millis.saturating_sub(from).div_euclid(span);
     let mut joined: Vec<TimeColumn> = Vec::new();
     for column in columns {
         match joined.last_mut() {
@@ -203,7 +203,7 @@ mod tests {
 
     fn column(minute: i64, ranges: &[(&'static str, u64)]) -> TimeColumn {
         let ranges = ranges.iter().map(|&(start, load)| (Bytes::from(start), load)).collect();
-        TimeColumn { begun_millis: minute * 60_000, length_millis: 60_000, ranges }
+        TimeColumn { start_millis: minute * 60_000, length_millis: 60_000, ranges }
     }
 
     const HOUR: i64 = 3_600_000;
@@ -264,7 +264,7 @@ mod tests {
                 let others = ranges.iter();
                 let others = others.map(|(key, load)| (key.to_be_bytes().to_vec().into(), *load));
                 TimeColumn {
-                    begun_millis: minute * 60_000,
+                    start_millis: minute * 60_000,
                     length_millis: 60_000,
                     ranges: [first].into_iter().chain(others).collect(),
                 }

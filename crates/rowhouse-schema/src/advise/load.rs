@@ -198,14 +198,16 @@ impl LoadProfile {
 
     /// Returns the cause if keys grow or fall, and the load share at new keys.
     fn growing(&self, schema: Option<&KeySchema>) -> Option<(LoadCause, f64)> {
-        let (mut beyond, mut below, mut all) = (0u64, 0u64, 0u64);
+        let mut beyond = 0u64;
+        let mut below = 0u64;
+        let mut all = 0u64;
         // A key from an interval, and a key from the next one.
         let mut pair = None;
         let busy = self.intervals.iter().filter(|ranges| load(ranges) > 0);
         for two in busy.collect::<Vec<_>>().windows(2) {
             let [before, after] = two else { continue };
-            let (low, high) =
-                (quantile(before, 1.0 - BEFORE_SHARE), quantile(before, BEFORE_SHARE));
+            let low = quantile(before, 1.0 - BEFORE_SHARE);
+            let high = quantile(before, BEFORE_SHARE);
             all += load(after);
             beyond += after.iter().filter(|it| it.start >= high).map(|it| it.load).sum::<u64>();
             let ends = after.iter().zip(after.iter().skip(1)).filter(|(_, next)| next.start <= low);
@@ -263,18 +265,19 @@ fn load(ranges: &[RangeLoad]) -> u64 {
 
 /// Returns the start of the range in which this load share is reached.
 fn quantile(ranges: &[RangeLoad], share: f64) -> Bytes {
-    let wanted = load(ranges) as f64 * share;
+    let target = load(ranges) as f64 * share;
     let mut sum = 0;
     let reached = ranges.iter().find(|range| {
         sum += range.load;
-        sum as f64 >= wanted
+        sum as f64 >= target
     });
     reached.or(ranges.last()).map(|range| range.start.clone()).unwrap_or_default()
 }
 
 /// Returns the first field whose values differ in two keys.
 fn differing(schema: &KeySchema, a: &[u8], b: &[u8]) -> Option<String> {
-    let (a, b) = (schema.read_prefix(a), schema.read_prefix(b));
+    let a = schema.read_prefix(a);
+    let b = schema.read_prefix(b);
     let differs = b.values().iter().find(|(name, value)| {
         !a.values().iter().any(|(other, same)| other == name && same == value)
     });
@@ -447,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_user_is_named_and_a_burst_is_told_from_a_steady_load() {
+    fn a_busy_user_is_named_and_a_burst_differs_from_a_steady_load() {
         let schema = KeySchema::parse("[user string][id u32]").unwrap();
         let key = |user: String, number: u64| {
             let id = number.wrapping_mul(2_654_435_761) % 1_000_000;
@@ -464,7 +467,8 @@ mod tests {
         burst.insert(3, (0..1500).map(|number| key("bob".into(), number)).collect());
         for (intervals, is_burst) in [(steady, false), (burst, true)] {
             let verdict = profile(&intervals).judge(Some(&schema));
-            let (field, value) = ("user".into(), "'bob'".into());
+            let field = "user".into();
+            let value = "'bob'".into();
             assert_eq!(verdict.cause, LoadCause::OneValue { field, value, is_burst }, "{verdict}");
             assert!((0.3..0.5).contains(&verdict.share), "{}", verdict.share);
             let cure = "[bucket 16 of id][user string][id u32]";

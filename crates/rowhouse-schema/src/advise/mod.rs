@@ -135,7 +135,8 @@ const MEASURED: &[(Rule, &str)] = &[
 impl Rule {
     /// The number: `K1` for a rule about keys, `T1` for one about tables.
     pub fn code(self) -> String {
-        let (at, first_of_tables) = (self as usize, Self::ManyFamilies as usize);
+        let at = self as usize;
+        let first_of_tables = Self::ManyFamilies as usize;
         match at.checked_sub(first_of_tables) {
             None => format!("K{}", at + 1),
             Some(at) => format!("T{}", at + 1),

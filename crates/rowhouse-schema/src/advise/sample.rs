@@ -25,7 +25,8 @@ pub(super) fn few_leading_values<K: AsRef<[u8]>>(
     if leading.len() < SAMPLE_MIN {
         return None;
     }
-    let (keys, name) = (leading.len(), field.name());
+    let keys = leading.len();
+    let name = field.name();
     let distinct = leading.iter().collect::<HashSet<_>>().len();
     if distinct <= VALUES_FEW {
         let message = format!(

@@ -78,7 +78,8 @@ const ROW_BYTES_MAX: u64 = 64;
 
 fn long_rows(sizes: &[FamilySize]) -> Option<String> {
     let sum = |of: fn(&FamilySize) -> u64| sizes.iter().map(of).sum::<u64>();
-    let (cells, rows) = (sum(|size| size.cells), sum(|size| size.row_bytes));
+    let cells = sum(|size| size.cells);
+    let rows = sum(|size| size.row_bytes);
     let percent = percent(rows, sum(|size| size.bytes))?;
     (rows > cells.saturating_mul(ROW_BYTES_MAX)).then(|| {
         format!(

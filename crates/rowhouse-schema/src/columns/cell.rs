@@ -136,7 +136,8 @@ impl ColumnSchema {
             return Ok(NamedCell { column, fields: None, value: column.decode_value(value)? });
         }
         let Some((column, template)) = self.template_of(family, qualifier) else {
-            let (family, qualifier) = (family.to_vec(), qualifier.to_vec());
+            let family = family.to_vec();
+            let qualifier = qualifier.to_vec();
             return Err(CellMismatch::Undeclared { family, qualifier });
         };
         let fields = template

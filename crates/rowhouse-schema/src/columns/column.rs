@@ -100,11 +100,13 @@ impl Column {
     /// # Errors
     /// The first byte that does not fit the type, and why.
     pub fn decode_value(&self, bytes: &[u8]) -> Result<Value, CellMismatch> {
-        let decoded =
-            self.value.codec.decode(bytes, 0).and_then(|(value, next)| match next == bytes.len() {
-                true => Ok(value),
-                false => Err(KeyMismatch::new(next, "there are bytes after the value")),
-            });
+        let decoded = self.value.codec.decode(bytes, 0).and_then(|(value, next)| {
+            if next == bytes.len() {
+                Ok(value)
+            } else {
+                Err(KeyMismatch::new(next, "there are bytes after the value"))
+            }
+        });
         decoded.map_err(|why| CellMismatch::Value { column: self.name().to_owned(), why })
     }
 

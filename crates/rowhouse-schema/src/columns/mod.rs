@@ -157,8 +157,8 @@ impl ColumnSchema {
     /// # Errors
     /// `InvalidRequest` if there is none; the message suggests the closest name, or lists all.
     pub fn column(&self, name: &str) -> Result<&Column> {
-        let found = self.position(name).map(|at| &self.columns()[at]);
-        found.ok_or_else(|| Error::invalid(self.no_column_message(name)))
+        let column = self.position(name).map(|at| &self.columns()[at]);
+        column.ok_or_else(|| Error::invalid(self.no_column_message(name)))
     }
 
     /// Returns the column to which cells with this family and qualifier belong, if there is one.
@@ -214,7 +214,8 @@ impl ColumnSchema {
                 return refused("a column of many qualifiers has no single value");
             }
             if !field.field_type().has_values_of(column.field_type()) {
-                let (one, other) = (field.field_type(), column.field_type());
+                let one = field.field_type();
+                let other = column.field_type();
                 return refused(&format!("their values differ, `{one}` and `{other}`"));
             }
         }

@@ -38,18 +38,24 @@ struct ParsedDeclaration<'t> {
 impl<'t> ParsedDeclaration<'t> {
     /// Splits a declaration into parts; name and type may be missing.
     fn read(text: &'t str, at: usize) -> Result<Self, Fault> {
-        let behind = at + place_len(&text[at..]);
-        let end = behind + rest_len(&text[behind..]);
-        let place = &text[at..behind];
+        let place_end = at + place_len(&text[at..]);
+        let end = place_end + rest_len(&text[place_end..]);
+        let place = &text[at..place_end];
         let (family, qualifier) = place.split_once(':').ok_or_else(|| {
             Fault::new(at, format!("expected family:qualifier, not {place}"))
                 .hint("for example d:via colour string")
         })?;
         let qualifier = (at + family.len() + 1, qualifier);
-        let (name_at, name, rest) = word(behind, text[behind..end].trim_end());
-        let (value_at, value) = (name_at + name.len(), rest.trim_start());
-        let value = (value_at + rest.len() - value.len(), value);
-        Ok(Self { family: (at, family), qualifier, name: (name_at, name), value, end })
+        let (name_at, name, rest) = word(place_end, text[place_end..end].trim_end());
+        let value = rest.trim_start();
+        let value_at = name_at + name.len() + rest.len() - value.len();
+        Ok(Self {
+            family: (at, family),
+            qualifier,
+            name: (name_at, name),
+            value: (value_at, value),
+            end,
+        })
     }
 
     fn column(&self) -> Result<Column, Fault> {
@@ -93,9 +99,10 @@ impl<'t> ParsedDeclaration<'t> {
             return Ok(());
         }
         let fault = Fault::new(at + name.len(), format!("expected a type after `{name}`"));
-        Err(match is_type(name) {
-            true => fault.hint(format!("the name comes first: {}", example(calling, name))),
-            false => fault.hint(example(name, "string")),
+        Err(if is_type(name) {
+            fault.hint(format!("the name comes first: {}", example(calling, name)))
+        } else {
+            fault.hint(example(name, "string"))
         })
     }
 
@@ -116,7 +123,8 @@ impl<'t> ParsedDeclaration<'t> {
 
 /// How long family and qualifier are: up to the first white space outside brackets.
 fn place_len(text: &str) -> usize {
-    let (mut inside, mut escaped) = (false, false);
+    let mut inside = false;
+    let mut escaped = false;
     for (at, c) in text.char_indices() {
         match c {
             '\n' => return at,
@@ -189,7 +197,8 @@ fn check(
             );
             return Err(Fault::new(at, message).hint("begin the template with a literal"));
         }
-        let (lead, other_lead) = (column.lead(), other.lead());
+        let lead = column.lead();
+        let other_lead = other.lead();
         let both = column.template().is_some() && other.template().is_some();
         if both && (lead.starts_with(other_lead) || other_lead.starts_with(lead)) {
             let message = format!(

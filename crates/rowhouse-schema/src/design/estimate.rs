@@ -17,9 +17,9 @@ use crate::time::TimeZone;
 const SAMPLED: u64 = 20_000;
 /// The smaller sample has this part of the rows.
 const SMALLER: u64 = 4;
-/// How often each question is asked.
-const ASKED: u64 = 100;
-/// A question is not asked again when so many rows were compared with its conditions.
+/// How often each question is run.
+const RUNS: u64 = 100;
+/// A question is not run again when so many rows were compared with its conditions.
 const JUDGED_MAX: u64 = 200_000;
 /// A range that is read costs as much as this many rows: a seek in each family and file, and on a
 /// cluster a call.
@@ -119,7 +119,7 @@ struct WayReads {
 }
 
 /// What is known about a question.
-struct Asked {
+struct QuestionModel {
     limit: Option<u64>,
     matching: Vec<f64>,
     matching_growth: Growth,
@@ -154,8 +154,8 @@ impl Estimator {
             .map(|at| self.question(design, &tables, at))
             .collect::<Result<Vec<_>>>()?;
         let spread = Spread::of(&larger.workload, design)?;
-        let asked = larger.workload.questions().iter().zip(&questions);
-        let reads = asked.map(|(question, cost)| {
+        let costs = larger.workload.questions().iter().zip(&questions);
+        let reads = costs.map(|(question, cost)| {
             question.per_second * (cost.rows_real + ROWS_PER_RANGE * cost.ranges)
         });
         let writes = larger.workload.writes_per_second() * spread.entries_per_row();
@@ -178,23 +178,23 @@ impl Estimator {
             (many, growth)
         });
         let matching = &larger.matching[at];
-        let asked = Asked {
+        let model = QuestionModel {
             limit: larger.workload.questions()[at].limit,
             matching: matching.clone(),
             matching_growth: Growth::between(sizes, [&smaller.matching[at], matching]),
             ways: ways.collect(),
         };
-        let chosen = asked.cheapest(self.rows_real, self.columns);
+        let chosen = model.cheapest(self.rows_real, self.columns);
         Ok(QuestionEstimate {
-            way: asked.ways[chosen].0.way.clone(),
-            rows: asked.rows_read(chosen, self.rows),
-            rows_real: asked.rows_read(chosen, self.rows_real),
-            ranges: asked.ranges_read(chosen, self.rows_real),
+            way: model.ways[chosen].0.way.clone(),
+            rows: model.rows_read(chosen, self.rows),
+            rows_real: model.rows_read(chosen, self.rows_real),
+            ranges: model.ranges_read(chosen, self.rows_real),
         })
     }
 }
 
-impl Asked {
+impl QuestionModel {
     /// Returns the way that the database chooses most often in a table with so many rows: each time
     /// by the same costs as a query.
     fn cheapest(&self, rows: f64, columns: f64) -> usize {
@@ -233,12 +233,12 @@ impl Asked {
     fn mean(&self, at: usize, rows: f64, is_ended: bool) -> f64 {
         let (way, growth) = &self.ways[at];
         let limit = self.limit.filter(|_| is_ended && !way.sorts);
-        let asked = way.rows.iter().zip(&self.matching).map(|(in_ranges, matching)| {
+        let counts = way.rows.iter().zip(&self.matching).map(|(in_ranges, matching)| {
             let matching = self.matching_growth.at(*matching, rows);
             let share = limit.map_or(1.0, |limit| (limit as f64 / matching).min(1.0));
             growth.at(*in_ranges, rows) * share
         });
-        asked.sum::<f64>() / self.matching.len().min(way.rows.len()).max(1) as f64
+        counts.sum::<f64>() / self.matching.len().min(way.rows.len()).max(1) as f64
     }
 
     /// Returns the rows and entries that one question reads.
@@ -273,10 +273,11 @@ impl Sampled {
         }
         keys.sort_unstable();
         // Without values that are drawn, all answers are equal.
-        let asked = if question.rows_drawn() == 0 { 1 } else { ASKED };
-        let (mut matching, mut judged) = (Vec::new(), 0);
+        let runs = if question.rows_drawn() == 0 { 1 } else { RUNS };
+        let mut matching = Vec::new();
+        let mut judged = 0;
         let mut cells: Vec<Option<Row>> = vec![None; self.records.len()];
-        for nth in 0..asked {
+        for nth in 0..runs {
             let predicate = self.workload.ask_predicate(question, nth)?;
             let plan = plain.plan_by_key(&predicate)?;
             let mut count = 0;
@@ -333,7 +334,7 @@ impl Sampled {
     fn ways(&self, design: &Design, tables: &[Vec<Bytes>], at: usize) -> Result<Vec<WayReads>> {
         let question = &self.workload.questions()[at];
         let mut ways: Vec<WayReads> = Vec::new();
-        for nth in 0..ASKED {
+        for nth in 0..RUNS {
             let reading = design.reading(&self.workload, question, nth)?;
             let key = design.plan_by_key(&reading.predicate)?;
             let by_key = WayReads::new(Way::Key, &key, &tables[0]);
@@ -372,11 +373,13 @@ impl WayReads {
 
     /// As [`WayReads::new`]; an index that cannot serve the query reads infinitely many entries.
     fn by_index(design: &Design, index: &Index, predicate: &Predicate, entries: &[Bytes]) -> Self {
-        let (columns, zone, wanted) = (design.columns(), &TimeZone::UTC, Columns::all());
+        let columns = design.columns();
+        let zone = &TimeZone::UTC;
+        let selected = Columns::all();
         let way = Way::Index(index.name().to_owned());
-        match index.plan(design.key(), columns, predicate, zone, &wanted) {
+        match index.plan(design.key(), columns, predicate, zone, &selected) {
             Ok(plan) => {
-                let cost = IndexCost::new(&plan, 0, &wanted);
+                let cost = IndexCost::new(&plan, 0, &selected);
                 Self {
                     costs: vec![Some(cost)],
                     streams: cost.streams(),
@@ -443,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_ends_reading_whatever_the_size() {
+    fn a_limit_ends_reading_at_any_size() {
         let text = format!("{ROWS}ask user = ? limit 7 : 1/s");
         assert_eq!(rows(&text, "[user string][at millis]", ""), (7.0, 7.0));
         // One row in a hundred is the user's.

@@ -23,9 +23,10 @@ impl Growth {
         // Ranges with a fixed length end early at the table's end, which means show.
         let is_fixed = medians[1] >= TYPICAL && is_same(medians[0], medians[1]);
         let is_same = !many.is_finite() || sizes[1] <= sizes[0] || is_same(few, many) || is_fixed;
-        let growing = match is_same {
-            true => 0.0,
-            false => ((many - few) / many * sizes[1] / (sizes[1] - sizes[0])).min(1.0),
+        let growing = if is_same {
+            0.0
+        } else {
+            ((many - few) / many * sizes[1] / (sizes[1] - sizes[0])).min(1.0)
         };
         Self { growing, rows: sizes[1] }
     }

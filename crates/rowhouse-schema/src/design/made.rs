@@ -54,10 +54,8 @@ impl Maker {
     /// begins, and how long it is, in milliseconds.
     pub(super) fn value(&self, number: u64, (from, millis): (i64, i64)) -> Value {
         let is_listed = self.count.is_some();
-        let limited = |max: u128| match is_listed {
-            true => u128::from(number),
-            false => u128::from(number) % max,
-        };
+        let limited =
+            |max: u128| if is_listed { u128::from(number) } else { u128::from(number) % max };
         match &self.field_type {
             FieldType::Text | FieldType::PaddedText { .. } | FieldType::String => {
                 Value::Text(self.text(number))
@@ -138,13 +136,13 @@ impl Maker {
         let length = self.length_of(number) as usize;
         let mut bytes: Vec<u8> = Vec::with_capacity(length + 8);
         let mut random = Random::new(&[number]);
-        let told = if self.count.is_some() { 8 } else { 0 };
-        while bytes.len() + told < length {
+        let number_len = if self.count.is_some() { 8 } else { 0 };
+        while bytes.len() + number_len < length {
             bytes.extend(random.next().to_le_bytes());
         }
-        bytes.truncate(length.saturating_sub(told));
+        bytes.truncate(length.saturating_sub(number_len));
         let number = number.to_be_bytes();
-        bytes.extend(&number[8 - told.min(length)..]);
+        bytes.extend(&number[8 - number_len.min(length)..]);
         bytes
     }
 
@@ -156,7 +154,8 @@ impl Maker {
             _ => number,
         };
         let digits = format!("{number:016x}");
-        let (from, missing) = (digits.len().saturating_sub(length), length.saturating_sub(16));
+        let from = digits.len().saturating_sub(length);
+        let missing = length.saturating_sub(16);
         let more = random_bytes(number);
         let more: String = more.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{}{}", &digits[from..], more.repeat(missing.div_ceil(32)).split_at(missing).0)
@@ -211,9 +210,10 @@ fn length(field_type: &FieldType, declared: Option<(u32, u32)>) -> Result<(u32, 
         FieldType::PaddedText { width, .. } => {
             let width = u32::from(*width);
             let (min, max) = declared.unwrap_or((LENGTH.min(width), LENGTH.min(width)));
-            match max > width {
-                true => Err(format!("`{field_type}` is shorter: bytes={max}, max={width}")),
-                false => Ok((min, max)),
+            if max > width {
+                Err(format!("`{field_type}` is shorter: bytes={max}, max={width}"))
+            } else {
+                Ok((min, max))
             }
         }
         FieldType::Bytes { width } | FieldType::Hex { width, .. } => fixed((*width).into()),

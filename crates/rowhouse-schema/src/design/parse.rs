@@ -85,7 +85,8 @@ pub(super) fn parse(text: &str) -> Result<Workload, Fault> {
 
 /// Returns a line up to a `#` that is first on it or after white space, outside quotes.
 fn without_comment(line: &str) -> &str {
-    let (mut quoted, mut before) = (false, ' ');
+    let mut quoted = false;
+    let mut before = ' ';
     for (at, c) in line.char_indices() {
         match c {
             '\'' => quoted = !quoted,
@@ -153,7 +154,8 @@ impl<'t> Draft<'t> {
         let [field] = schema.fields() else {
             return Err(declared.fault("expected a name and a type, for example user string"));
         };
-        let (name, plain) = (field.name(), format!("{} {}", field.name(), field.field_type()));
+        let name = field.name();
+        let plain = format!("{} {}", field.name(), field.field_type());
         if field.to_string() != plain {
             let fault = declared.fault(format!("`{name}` has modifiers, which belong to designs"));
             return Err(fault.hint(format!("write field {plain}")));
@@ -297,8 +299,8 @@ fn question(rest: Piece<'_>) -> Result<Question, Fault> {
         return Err(fault.hint("for example ask user = ? limit 20 : 40/s"));
     };
     let rate = rest.part(colon + 1, rest.text.len()).rate()?;
-    let asked = rest.part(0, colon);
-    let (query, limit) = limit_of(asked)?;
+    let query_part = rest.part(0, colon);
+    let (query, limit) = limit_of(query_part)?;
     let mut question = Question::parse(query.text, query.at)?;
     question.per_second = rate;
     if let Some((rows, newest)) = limit {
@@ -308,19 +310,19 @@ fn question(rest: Piece<'_>) -> Result<Question, Fault> {
 }
 
 /// Splits `limit 20` or `newest 20` off a query's end.
-fn limit_of(asked: Piece<'_>) -> Result<(Piece<'_>, Option<(u64, bool)>), Fault> {
+fn limit_of(query: Piece<'_>) -> Result<(Piece<'_>, Option<(u64, bool)>), Fault> {
     for (word, newest) in [("limit", false), ("newest", true)] {
-        let Some(at) = asked.text.rfind(word) else { continue };
-        let begins = asked.text[..at].chars().next_back().is_none_or(char::is_whitespace);
-        let number = asked.part(at + word.len(), asked.text.len());
+        let Some(at) = query.text.rfind(word) else { continue };
+        let begins = query.text[..at].chars().next_back().is_none_or(char::is_whitespace);
+        let number = query.part(at + word.len(), query.text.len());
         // `limit = ?` is a condition on a field with this name, and `'limit 5'` a text's end.
         let is_last = number.text.split_whitespace().count() < 2 && !number.text.contains('\'');
         if begins && is_last {
             let rows = number.count("a number of rows", COUNT_MAX)?;
-            return Ok((asked.part(0, at), Some((rows, newest))));
+            return Ok((query.part(0, at), Some((rows, newest))));
         }
     }
-    Ok((asked, None))
+    Ok((query, None))
 }
 
 /// Reads the present key and the indexes.

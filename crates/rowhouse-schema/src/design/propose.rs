@@ -130,7 +130,8 @@ impl Proposal {
         if !seen.insert(design.to_string()) {
             return Ok(None);
         }
-        let (kind, estimate) = (kind_of(workload, &design), estimator.estimate(&design)?);
+        let kind = kind_of(workload, &design);
+        let estimate = estimator.estimate(&design)?;
         let serves = |index: &Index| {
             let way = Way::Index(index.name().to_owned());
             estimate.questions.iter().any(|question| question.way == way)
@@ -152,7 +153,8 @@ impl Proposal {
 fn sort(workload: &Workload, proposals: &mut [Proposal]) {
     proposals.sort_by(|one, other| {
         let rank = |proposal: &Proposal| {
-            let (design, tables) = (&proposal.design, &proposal.estimate.spread.tables);
+            let design = &proposal.design;
+            let tables = &proposal.estimate.spread.tables;
             let bytes: u64 = tables.iter().map(|table| table.key_bytes).sum();
             let computed = design.key().computed().len();
             (design.indexes().len(), computed, bytes, design.to_string())
@@ -237,11 +239,8 @@ fn orders(workload: &Workload, shapes: &[QuestionShape]) -> Vec<Vec<usize>> {
 fn field_text(workload: &Workload, at: usize) -> String {
     let variable = &workload.fields()[at];
     let name = variable.field.name();
-    let asks_newest = workload.questions().iter().any(|question| question.newest);
-    let desc = match asks_newest && workload.time_field() == Some(name) {
-        true => " desc",
-        false => "",
-    };
+    let needs_newest = workload.questions().iter().any(|question| question.newest);
+    let desc = if needs_newest && workload.time_field() == Some(name) { " desc" } else { "" };
     format!("[{name} {}{desc}]", type_text(workload, variable))
 }
 
@@ -260,7 +259,8 @@ fn reversed(workload: &Workload, variable: &Variable) -> Option<String> {
         variable.field.field_type(),
         FieldType::Unsigned { .. } | FieldType::Digits { .. }
     );
-    let (name, field_type) = (variable.field.name(), variable.field.field_type());
+    let name = variable.field.name();
+    let field_type = variable.field.field_type();
     (is_number && workload.grows(name)).then(|| format!("[{name} {field_type} reverse]"))
 }
 
@@ -276,9 +276,9 @@ fn bucket_of_index(workload: &Workload, shape: &QuestionShape) -> String {
 
 /// Returns index sets for the questions that a key reads badly: each alone, and all.
 fn index_sets(workload: &Workload, base: &Proposal, shapes: &[QuestionShape]) -> Vec<Vec<String>> {
-    let asked = workload.questions().iter().zip(shapes).zip(&base.estimate.questions);
+    let costs = workload.questions().iter().zip(shapes).zip(&base.estimate.questions);
     let mut indexes: Vec<String> = Vec::new();
-    for ((_, shape), cost) in asked {
+    for ((_, shape), cost) in costs {
         if cost.rows_real < ROWS_MANY {
             continue;
         }
@@ -331,11 +331,11 @@ mod tests {
 
     #[test]
     fn a_number_that_counts_up_gets_a_bucket_or_its_digits_reversed() {
-        let found = proposals("field n u64: sequence\nask n = ? : 1/s\nrows 2000");
-        assert!(found[0].kind != DesignKind::Sequential, "{}", found[0].design);
-        let texts: Vec<String> = found.iter().map(|it| it.design.to_string()).collect();
-        for wanted in ["[bucket 16 of n][n u64]", "[n u64 reverse]", "[hash 2 of n][n u64]"] {
-            assert!(texts.contains(&wanted.to_owned()), "{wanted}: {texts:?}");
+        let proposed = proposals("field n u64: sequence\nask n = ? : 1/s\nrows 2000");
+        assert!(proposed[0].kind != DesignKind::Sequential, "{}", proposed[0].design);
+        let texts: Vec<String> = proposed.iter().map(|it| it.design.to_string()).collect();
+        for expected in ["[bucket 16 of n][n u64]", "[n u64 reverse]", "[hash 2 of n][n u64]"] {
+            assert!(texts.contains(&expected.to_owned()), "{expected}: {texts:?}");
         }
     }
 
@@ -356,13 +356,13 @@ mod tests {
 
     #[test]
     fn the_present_design_is_among_them_once() {
-        let found = proposals(
+        let proposed = proposals(
             "key [at millis][user string]\nfield user string: 9 values\nfield at millis: now\n\
              rows 500",
         );
-        assert_eq!(found.iter().filter(|it| it.is_present).count(), 1);
+        assert_eq!(proposed.iter().filter(|it| it.is_present).count(), 1);
         let key = |it: &&Proposal| it.design.to_string() == "[at millis][user string]";
-        assert_eq!(found.iter().filter(key).count(), 1);
+        assert_eq!(proposed.iter().filter(key).count(), 1);
     }
 
     proptest! {
@@ -385,9 +385,9 @@ mod tests {
                  ask {question}{limit} : 3/s\nrows 150\nseed {seed}"
             );
             let workload = Workload::parse(&text).unwrap();
-            let found = proposals(&text);
+            let proposed = proposals(&text);
             let mut seen = BTreeSet::new();
-            for proposal in &found {
+            for proposal in &proposed {
                 let key = proposal.design.key().to_string();
                 let indexes: Vec<String> =
                     proposal.design.indexes().iter().map(ToString::to_string).collect();
@@ -396,7 +396,7 @@ mod tests {
                 prop_assert!((0.0..=1.0).contains(&proposal.estimate.share()));
                 prop_assert!(proposal.estimate.cost >= 0.0);
             }
-            prop_assert!(found.len() > 3);
+            prop_assert!(proposed.len() > 3);
         }
     }
 }

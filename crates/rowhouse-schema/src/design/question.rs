@@ -155,7 +155,9 @@ impl<'t> Scanner<'t> {
         let mut parts = Vec::new();
         let mut plain = 0;
         // The condition's field, and whether the next `and` belongs to `between`.
-        let (mut field, mut between, mut in_list) = (None::<&str>, false, None);
+        let mut field = None::<&str>;
+        let mut between = false;
+        let mut in_list = None;
         while let Some(first) = self.text[self.at..].chars().next() {
             let begin = self.at;
             match first {
@@ -257,7 +259,7 @@ fn push_text(parts: &mut Vec<Part>, text: &str) {
 mod tests {
     use super::*;
 
-    fn asked(text: &str) -> String {
+    fn filled(text: &str) -> String {
         let question = Question::parse(text, 0).unwrap();
         let value = |field: &str, row: usize| match field {
             "at" => Value::Time(Time::from_millis(3_600_000)),
@@ -269,15 +271,15 @@ mod tests {
 
     #[test]
     fn each_mark_is_a_value_of_its_field() {
-        assert_eq!(asked("user = ? and n = ?"), "user = 'user0' and n = 7");
-        assert_eq!(asked("user in (?, ?, ?)"), "user in ('user0', 'user1', 'user2')");
-        assert_eq!(asked("n between ? and ? + 3"), "n between 7 and 10");
+        assert_eq!(filled("user = ? and n = ?"), "user = 'user0' and n = 7");
+        assert_eq!(filled("user in (?, ?, ?)"), "user in ('user0', 'user1', 'user2')");
+        assert_eq!(filled("n between ? and ? + 3"), "n between 7 and 10");
         assert_eq!(
-            asked("at >= ? and at < ?+1h"),
+            filled("at >= ? and at < ?+1h"),
             "at >= 1970-01-01T01:00:00.000Z and at < 1970-01-01T02:00:00.000Z"
         );
-        assert_eq!(asked("at >= now - 1d"), "at >= 1970-01-01T00:00:00.000Z");
-        assert_eq!(asked("user = 'why?' and n > ? - 2"), "user = 'why?' and n > 5");
+        assert_eq!(filled("at >= now - 1d"), "at >= 1970-01-01T00:00:00.000Z");
+        assert_eq!(filled("user = 'why?' and n > ? - 2"), "user = 'why?' and n > 5");
     }
 
     #[test]

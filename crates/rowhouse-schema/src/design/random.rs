@@ -49,7 +49,8 @@ pub(super) fn permuted(index: u64, count: u64, seed: u64) -> u64 {
     let mask = (1u64 << bits) - 1;
     let mut at = index;
     loop {
-        let (mut left, mut right) = (at >> bits, at & mask);
+        let mut left = at >> bits;
+        let mut right = at & mask;
         for round in 0..4 {
             let scrambled = mixed(right ^ seed.wrapping_add(round << 56)) & mask;
             (left, right) = (right, left ^ scrambled);
@@ -130,7 +131,8 @@ mod tests {
     #[test]
     fn ranks_have_the_shares_of_the_power_law() {
         for skew in [0.5, 1.0, 1.1, 2.0] {
-            let (count, draws) = (1000, 200_000);
+            let count = 1000;
+            let draws = 200_000;
             let zipf = Zipf::new(count, skew);
             let mut random = Random::new(&[1]);
             let mut counts = vec![0u32; count as usize + 1];

@@ -96,14 +96,16 @@ impl Design {
         let key_direction = newest_direction(&by_key, time);
         let mut key_way = key_direction.map(|direction| (Way::Key, direction));
         let mut by_indexes = self.indexes().iter().filter_map(|index| {
-            let (columns, zone) = (self.columns(), &TimeZone::UTC);
+            let columns = self.columns();
+            let zone = &TimeZone::UTC;
             let plan = index.plan(self.key(), columns, &any.predicate, zone, &Columns::all());
             let direction = newest_direction(plan.ok()?.plan(), time)?;
             Some((Way::Index(index.name().to_owned()), direction))
         });
-        let chosen = match by_key.reads_whole_table() {
-            false => key_way.take().or_else(|| by_indexes.next()),
-            true => by_indexes.next().or(key_way),
+        let chosen = if by_key.reads_whole_table() {
+            by_indexes.next().or(key_way)
+        } else {
+            key_way.take().or_else(|| by_indexes.next())
         };
         Ok(match chosen {
             Some((way, direction)) => QuestionReading { way: Some(way), direction, ..any },
@@ -134,8 +136,5 @@ fn newest_direction(plan: &Plan, time: &str) -> Option<Direction> {
     };
     let first = plan.order().fields().iter().find(|field| !is_single(&field.name))?;
     let is_in_order = first.name == time && first.order == FieldOrder::Ordered;
-    is_in_order.then_some(match first.desc {
-        true => Direction::Forward,
-        false => Direction::Reverse,
-    })
+    is_in_order.then_some(if first.desc { Direction::Forward } else { Direction::Reverse })
 }

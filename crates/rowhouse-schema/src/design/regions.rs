@@ -59,7 +59,8 @@ impl RegionModel {
     /// Begins with regions that start at the empty key and at these keys, which are in order. They
     /// are assigned to `servers` in turn. A region divides when it has more than `rows_max` rows.
     pub fn new(splits: impl IntoIterator<Item = Bytes>, rows_max: u64, servers: usize) -> Self {
-        let (rows_max, servers) = (rows_max.max(2), servers.max(1));
+        let rows_max = rows_max.max(2);
+        let servers = servers.max(1);
         let starts = [Bytes::new()].into_iter().chain(splits);
         let region = |(at, start)| Region {
             start,
@@ -82,8 +83,8 @@ impl RegionModel {
             region.keys.push(key);
         } else {
             let place = self.random.below(region.rows) as usize;
-            if let Some(kept) = region.keys.get_mut(place) {
-                *kept = key;
+            if let Some(sampled) = region.keys.get_mut(place) {
+                *sampled = key;
             }
         }
     }
@@ -91,7 +92,8 @@ impl RegionModel {
     /// Ends an interval: returns the largest shares, and divides regions.
     pub fn end_interval(&mut self) -> BusiestShares {
         let mut servers = vec![0; self.servers];
-        let (mut all, mut most) = (0, 0);
+        let mut all = 0;
+        let mut most = 0;
         for region in &mut self.regions {
             let writes = std::mem::take(&mut region.writes);
             servers[region.server] += writes;

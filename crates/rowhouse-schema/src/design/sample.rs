@@ -20,10 +20,10 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Takes rows with the values of `names`, for fields and columns with the names `wanted`.
-    pub(super) fn new(wanted: &[&str], names: &[&str], rows: Vec<Vec<Value>>) -> Self {
-        let place = |wanted: &&str| names.iter().position(|name| name == wanted);
-        let places: Vec<_> = wanted.iter().map(place).collect();
+    /// Takes rows with the values of `names`, for fields and columns with the names `selected`.
+    pub(super) fn new(selected: &[&str], names: &[&str], rows: Vec<Vec<Value>>) -> Self {
+        let place = |selected: &&str| names.iter().position(|name| name == selected);
+        let places: Vec<_> = selected.iter().map(place).collect();
         let grows = |place: &Option<usize>| place.is_some_and(|place| growing(&rows, place));
         let grows = places.iter().map(grows).collect();
         Self { places, rows, grows }
@@ -51,7 +51,8 @@ fn growing(rows: &[Vec<Value>], place: usize) -> bool {
     let lag = (values.len() / 4).max(1);
     let later = values.iter().skip(lag);
     let orders = values.iter().zip(later).filter_map(|(one, other)| compare(one, other));
-    let (mut grown, mut all) = (0, 0);
+    let mut grown = 0;
+    let mut all = 0;
     for order in orders {
         all += 1;
         grown += usize::from(order == Ordering::Less);

@@ -213,7 +213,8 @@ impl Counted {
 
 /// Returns the regions with which a table begins.
 fn model(workload: &Workload, template: &KeySchema) -> RegionModel {
-    let (regions, servers) = (workload.regions(), workload.servers());
+    let regions = workload.regions();
+    let servers = workload.servers();
     let rows_max = workload.rows().div_ceil(regions as u64);
     RegionModel::new(first_splits(template, regions), rows_max, servers)
 }

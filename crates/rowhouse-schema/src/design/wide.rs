@@ -81,7 +81,8 @@ impl Design {
         let rows = workload.rows();
         let hasher = RandomState::new();
         let mut cells: HashMap<u64, u64> = HashMap::new();
-        let (mut largest, mut earlier) = (0, [0.0; 2]);
+        let mut largest = 0;
+        let mut earlier = [0.0; 2];
         let spread = TableSpread::of_cells(workload, &key, |record, number| {
             if number == rows / 2 {
                 earlier = [cells.len() as f64, largest as f64];
@@ -143,7 +144,8 @@ impl Design {
             });
             texts.collect()
         };
-        let (key, qualifier) = (text(row), text(qualifier));
+        let key = text(row);
+        let qualifier = text(qualifier);
         let columns = match self.columns() {
             None => format!("{}:{qualifier} x blob", self.families().first()?),
             Some(columns) => {

@@ -302,12 +302,12 @@ impl Workload {
                 variable.field.name()
             )));
         }
-        let (rows, max) = (self.rows(), sample.rows.len() as u64);
-        match rows > max {
-            true => {
-                Err(Error::invalid(format!("the sample has fewer rows: rows={rows}, max={max}")))
-            }
-            false => Ok(()),
+        let rows = self.rows();
+        let max = sample.rows.len() as u64;
+        if rows > max {
+            Err(Error::invalid(format!("the sample has fewer rows: rows={rows}, max={max}")))
+        } else {
+            Ok(())
         }
     }
 
@@ -371,7 +371,8 @@ impl Workload {
 
     /// Returns when a row is written: rows come at equal distances, apart from some chance.
     fn written_millis(&self, number: u64) -> i64 {
-        let (rows, over) = (u128::from(self.rows()), self.over_millis.unsigned_abs());
+        let rows = u128::from(self.rows());
+        let over = self.over_millis.unsigned_abs();
         let chance = u128::from(Random::new(&[self.seed, number]).below(1 << 16));
         let place = ((u128::from(number) << 16) + chance) * u128::from(over);
         BEGIN_MILLIS + (place / (rows << 16)) as i64
@@ -454,8 +455,8 @@ impl Workload {
     /// use rowhouse_schema::{KeySchema, Workload};
     ///
     /// let workload = Workload::parse("field user string: 3 values\nask user = ? : 1/s")?;
-    /// let asked = workload.ask_predicate(&workload.questions()[0], 0)?;
-    /// assert_eq!(KeySchema::parse("[user string]")?.plan(&asked)?.ranges().len(), 1);
+    /// let query = workload.ask_predicate(&workload.questions()[0], 0)?;
+    /// assert_eq!(KeySchema::parse("[user string]")?.plan(&query)?.ranges().len(), 1);
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     ///
@@ -660,27 +661,28 @@ mod tests {
         };
         assert_eq!([0, 1, 2].map(sorted), [true, true, false]);
         assert_eq!(rows[0].values[1], 7_u64.into());
-        let (first, last) = (rows[0].written_millis, rows[4999].written_millis);
+        let first = rows[0].written_millis;
+        let last = rows[4999].written_millis;
         assert!(last < workload.end_millis() && last - first > workload.over_millis() * 99 / 100);
     }
 
     #[test]
-    fn a_question_asks_for_values_that_rows_have() {
+    fn questions_draw_values_as_often_as_rows_have_them() {
         let workload = workload(
             "field user string: 3 values, zipf 2\nfield n u8: 2 values\n\
              ask user in (?, ?) and n = ? : 1/s\nrows 100",
         );
         let users = counts(&workload, 100);
-        let mut asked: HashMap<String, u32> = HashMap::new();
+        let mut drawn: HashMap<String, u32> = HashMap::new();
         for nth in 0..400 {
             let query = workload.ask(&workload.questions()[0], nth).unwrap();
             let first = query.split('\'').nth(1).unwrap().to_owned();
             assert!(users.contains_key(&first), "{query}");
-            *asked.entry(first).or_default() += 1;
+            *drawn.entry(first).or_default() += 1;
         }
         // Questions ask for a value as often as rows have it.
         for (user, rows) in users {
-            let share = f64::from(asked.get(&user).copied().unwrap_or(0)) / 400.0;
+            let share = f64::from(drawn.get(&user).copied().unwrap_or(0)) / 400.0;
             assert!((share - f64::from(rows) / 100.0).abs() < 0.1, "{user}: {share}");
         }
     }

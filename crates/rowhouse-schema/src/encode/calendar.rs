@@ -34,7 +34,8 @@ impl Calendar {
         // jiff's calendar ends a day before the year 9999 does, so this computes with the same day
         // in 2000–2399.
         let second = count as i64 * self.seconds() - YEAR_2000_SECONDS;
-        let (cycle, second) = (second.div_euclid(CYCLE_SECONDS), second.rem_euclid(CYCLE_SECONDS));
+        let cycle = second.div_euclid(CYCLE_SECONDS);
+        let second = second.rem_euclid(CYCLE_SECONDS);
         let date = Timestamp::from_second(second + YEAR_2000_SECONDS);
         let Ok(date) = date.map(|shown| Offset::UTC.to_datetime(shown)) else { return 0 };
         let year = i128::from(date.year()) + 400 * i128::from(cycle);
@@ -56,12 +57,16 @@ impl Calendar {
             Self::Minute => (digits / 10_000, digits % 10_000 * 100),
             Self::Second => (digits / 1_000_000, digits % 1_000_000),
         };
-        let (hour, minute, second) = (clock / 10_000, clock / 100 % 100, clock % 100);
+        let hour = clock / 10_000;
+        let minute = clock / 100 % 100;
+        let second = clock % 100;
         if hour > 23 || minute > 59 || second > 59 {
             return None;
         }
-        let (month, of_month) = ((day / 100 % 100) as i8, (day % 100) as i8);
-        let (cycle, year) = (day / 10_000 / 400, day / 10_000 % 400);
+        let month = (day / 100 % 100) as i8;
+        let of_month = (day % 100) as i8;
+        let cycle = day / 10_000 / 400;
+        let year = day / 10_000 % 400;
         let date = Date::new(2000 + year as i16, month, of_month).ok()?;
         let midnight = Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok()?.as_second();
         let midnight = midnight + (cycle - 5) * CYCLE_SECONDS;

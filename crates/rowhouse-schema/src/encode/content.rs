@@ -218,19 +218,17 @@ fn utf8(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, str>, (usize, String)> {
 
 fn check_hex(text: &str, upper: bool) -> Result<(), String> {
     let (letters, written) = if upper { (b'A'..=b'F', "A-F") } else { (b'a'..=b'f', "a-f") };
-    match text.bytes().all(|c| c.is_ascii_digit() || letters.contains(&c)) {
-        true => Ok(()),
-        false => {
-            Err(format!("expected hex digits, 0-9 and {written}: text='{}'", text.escape_debug()))
-        }
+    if text.bytes().all(|c| c.is_ascii_digit() || letters.contains(&c)) {
+        Ok(())
+    } else {
+        Err(format!("expected hex digits, 0-9 and {written}: text='{}'", text.escape_debug()))
     }
 }
 
 fn check_ascii(text: &str) -> Result<(), String> {
-    match text.is_ascii() && !text.is_empty() {
-        true => Ok(()),
-        false => {
-            Err(format!("not an ASCII text of at least one character: '{}'", text.escape_debug()))
-        }
+    if text.is_ascii() && !text.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("not an ASCII text of at least one character: '{}'", text.escape_debug()))
     }
 }

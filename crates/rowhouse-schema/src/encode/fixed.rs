@@ -124,12 +124,13 @@ impl Fixed {
         if !self.hex && !self.desc {
             return Ok(bytes.into());
         }
-        let mut value = match self.hex {
-            true => from_hex(bytes).ok_or_else(|| {
+        let mut value = if self.hex {
+            from_hex(bytes).ok_or_else(|| {
                 let why = format!("{} is not {width} hex digits in lower case", escape(bytes));
                 KeyMismatch::new(at, why)
-            })?,
-            false => bytes.to_vec(),
+            })?
+        } else {
+            bytes.to_vec()
         };
         if self.low_first {
             value.iter_mut().for_each(|byte| *byte = byte.rotate_left(4));

@@ -80,7 +80,7 @@ pub(super) fn integer_point(number: i128, bytes: u8) -> Point {
 /// Returns a float's position among the whole numbers.
 pub(super) fn whole_point(float: f64) -> Point {
     let floor = float.floor() as i128;
-    if float.fract() == 0.0 { Point::exact(floor) } else { Point::behind(floor) }
+    if float.fract() == 0.0 { Point::exact(floor) } else { Point::after(floor) }
 }
 
 /// Returns a constant's position, given the number for a float near it and how that float compares
@@ -88,8 +88,8 @@ pub(super) fn whole_point(float: f64) -> Point {
 fn beside(near: i128, order: std::cmp::Ordering) -> Point {
     match order {
         std::cmp::Ordering::Equal => Point::exact(near),
-        std::cmp::Ordering::Less => Point::behind(near),
-        std::cmp::Ordering::Greater => Point::behind(near - 1),
+        std::cmp::Ordering::Less => Point::after(near),
+        std::cmp::Ordering::Greater => Point::after(near - 1),
     }
 }
 
@@ -124,7 +124,8 @@ fn widened(bits: u32) -> f64 {
     if !float.is_nan() {
         return float.into();
     }
-    let (sign, mantissa) = (u64::from(bits >> 31), u64::from(bits & F32_MANTISSA));
+    let sign = u64::from(bits >> 31);
+    let mantissa = u64::from(bits & F32_MANTISSA);
     f64::from_bits(
         sign << 63 | f64::INFINITY.to_bits() | mantissa << (F64_MANTISSA_LEN - F32_MANTISSA_LEN),
     )
@@ -157,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_beyond_the_floats_is_near_none_of_them() {
+    fn constants_beyond_the_floats_are_near_none_of_them() {
         let is_near = |word: &str| is_near(word, read(word).unwrap());
         for word in ["0", "-0.0", "0e999", "1e308", "-5e-324", "inf", "-inf", "9.99", "1E3"] {
             assert!(is_near(word), "{word}");

@@ -46,13 +46,13 @@ impl Marker {
 
     /// Reads the lead at `at`.
     pub(crate) fn read(self, key: &[u8], at: usize) -> Result<MarkerRead, KeyMismatch> {
-        let found = key.get(at).copied();
-        if self.null.is_some() && found == self.null {
+        let first = key.get(at).copied();
+        if self.null.is_some() && first == self.null {
             return Ok(MarkerRead::Null(at + 1));
         }
         match self.value {
             None => Ok(MarkerRead::Value(at)),
-            Some(value) if found == Some(value) => Ok(MarkerRead::Value(at + 1)),
+            Some(value) if first == Some(value) => Ok(MarkerRead::Value(at + 1)),
             Some(_) if self.null.is_some() => {
                 Err(KeyMismatch::new(at, "neither the marker of null nor that of a value"))
             }

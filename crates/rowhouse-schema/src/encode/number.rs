@@ -128,14 +128,17 @@ impl Number {
         let mirror = (desc && is_flag).then_some(domain.max);
         let form = Form { flipped: desc && !is_flag, ..Form::new(shape) };
         let quick = FastNumber::new(shape, None).filter(|_| !desc);
-        let (step, calendar) = (None, None);
+        let step = None;
+        let calendar = None;
         let canonical = Canonical::Foreign;
         Self { domain, step, phase: 0, calendar, mirror, form, canonical, quick }
     }
 
     /// Creates the codec for a domain's numbers in a given shape, ascending, for computed fields.
     pub(crate) fn plain(domain: OrdinalDomain, shape: Shape) -> Self {
-        let (step, calendar, mirror) = (None, None, None);
+        let step = None;
+        let calendar = None;
+        let mirror = None;
         let canonical = Canonical::Integer(8);
         let quick = FastNumber::new(shape, mirror);
         let form = Form::new(shape);
@@ -146,7 +149,8 @@ impl Number {
     pub(crate) fn plain_number(&self) -> Option<PlainNumber> {
         let unit = self.domain.plain_unit().filter(|_| self.quick.is_some())?;
         let Shape::Binary { bytes, signed } = self.form.shape else { return None };
-        let (min, max) = (self.domain.min, self.domain.max);
+        let min = self.domain.min;
+        let max = self.domain.max;
         Some(PlainNumber { bytes, signed, mirror: self.mirror, min, max, unit })
     }
 
@@ -225,10 +229,7 @@ impl Number {
         let quick = self.quick?;
         let next = at + quick.width();
         let number = quick.read(key.get(at..next)?);
-        match self.domain.contains(number) {
-            true => Some((number, next)),
-            false => None,
-        }
+        self.domain.contains(number).then_some((number, next))
     }
 
     /// Decodes the number at `at`; returns it and the end offset.
@@ -261,8 +262,8 @@ impl Number {
     pub(crate) fn floor(&self, number: i128) -> i128 {
         match self.step {
             Some(step) => {
-                let begun = (number + self.phase).div_euclid(step) * step - self.phase;
-                begun.max(self.domain.min)
+                let start = (number + self.phase).div_euclid(step) * step - self.phase;
+                start.max(self.domain.min)
             }
             None => number,
         }

@@ -56,13 +56,12 @@ pub(crate) fn ends_at_its_end(bytes: &[u8], literal: &[u8]) -> bool {
     }
     (0..bytes.len()).all(|at| {
         let rest = &bytes[at..];
-        match rest.len() >= literal.len() {
-            true => !rest.starts_with(literal),
+        if rest.len() >= literal.len() {
+            !rest.starts_with(literal)
+        } else {
             // The literal would overlap the bytes' end and itself.
-            false => {
-                let (head, tail) = literal.split_at(rest.len());
-                head != rest || !literal.starts_with(tail)
-            }
+            let (head, tail) = literal.split_at(rest.len());
+            head != rest || !literal.starts_with(tail)
         }
     })
 }
@@ -79,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_literal_may_begin_inside_the_text_and_end_behind_it() {
+    fn a_literal_may_begin_inside_the_text_and_end_after_it() {
         assert!(ends_at_its_end(b"xa", b"ab"));
         assert!(!ends_at_its_end(b"xa", b"aa"));
         assert!(!ends_at_its_end(b"xab", b"aba"));

@@ -104,7 +104,7 @@ impl Point {
         Self { low: number, high: number }
     }
 
-    pub(crate) fn behind(number: i128) -> Self {
+    pub(crate) fn after(number: i128) -> Self {
         Self { low: number.saturating_add(1), high: number }
     }
 }
@@ -384,7 +384,7 @@ impl OrdinalDomain {
         let floor = nanos.div_euclid(unit);
         match nanos.rem_euclid(unit) {
             0 => Point::exact(floor),
-            _ => Point::behind(floor),
+            _ => Point::after(floor),
         }
     }
 
@@ -466,8 +466,8 @@ impl OrdinalDomain {
     /// Returns the error for digits that can be a day as well as a count, for example 20221201; the
     /// hint shows how to write either.
     pub(crate) fn day_or_count(&self, word: &str) -> Fault {
-        let (iso, units) = (calendar_digits(word), self.tick().map_or("units", |tick| tick.word));
-        let iso = iso.unwrap_or_default();
+        let iso = calendar_digits(word).unwrap_or_default();
+        let units = self.tick().map_or("units", |tick| tick.word);
         Fault::new(0, format!("{word} may be a time or a count of {units}"))
             .hint(format!("write {iso}, or 0{word} for the count"))
     }
@@ -489,7 +489,8 @@ impl OrdinalDomain {
     }
 
     fn outside(&self, value: &Value, number: i128) -> String {
-        let (min, max) = (self.min, self.max);
+        let min = self.min;
+        let max = self.max;
         match self.tick() {
             Some(tick) if number < 0 && min == 0 => format!(
                 "a time before 1970 cannot be held, use i64 for a number of {word}: \

@@ -100,7 +100,8 @@ mod tests {
                         if number < min {
                             continue;
                         }
-                        let (mut short, mut long) = (Vec::new(), Vec::new());
+                        let mut short = Vec::new();
+                        let mut long = Vec::new();
                         quick.put(number, &mut short);
                         let mut any = Vec::new();
                         quick.put_any(number, &mut any);

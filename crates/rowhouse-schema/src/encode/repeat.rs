@@ -59,9 +59,9 @@ impl Repeat {
         while next < key.len() {
             let mut values = Vec::with_capacity(self.group.len());
             for codec in &self.group {
-                let (value, behind) = codec.decode(key, next)?;
+                let (value, end) = codec.decode(key, next)?;
                 values.push(value);
-                next = behind;
+                next = end;
             }
             groups.push(match values.len() {
                 1 => values.swap_remove(0),

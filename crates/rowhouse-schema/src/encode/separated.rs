@@ -76,7 +76,7 @@ impl Separated {
 
     /// How many bytes remain for a tail field at a key's end: all but the separator, or none if it
     /// is null.
-    pub(crate) fn kept(self, field: &[u8]) -> usize {
+    pub(crate) fn retained_len(self, field: &[u8]) -> usize {
         match (self.separation, field) {
             (Separation::Phoenix, [0]) | (Separation::Bigtable, [0, 0, ..]) => 0,
             (Separation::Phoenix, [.., 0]) => field.len() - 1,
@@ -87,7 +87,7 @@ impl Separated {
 
     /// Extends an ascending value's bytes to a bound that is greater than the value, with or
     /// without the separator, and not greater than any greater value.
-    pub(crate) fn behind(self, bytes: &mut Vec<u8>) {
+    pub(crate) fn extend_past(self, bytes: &mut Vec<u8>) {
         match (self.separation, bytes.is_empty()) {
             (Separation::Phoenix, _) => bytes.push(1),
             (Separation::Bigtable, true) => bytes.extend_from_slice(BIGTABLE_END),

@@ -134,7 +134,7 @@ impl Sequence {
             Container::Separated(separated) => separated.decode(key, at).map(owned)?,
         };
         let value = self.content.value(self.arrangement.order_break(self.content, stored));
-        Ok((value.map_err(|(behind, why)| KeyMismatch::new(at + behind, why))?, next))
+        Ok((value.map_err(|(offset, why)| KeyMismatch::new(at + offset, why))?, next))
     }
 }
 

@@ -20,7 +20,8 @@ impl SevenBits {
         let count = (8 * value.len()).div_ceil(7).max(1);
         // The nth group's seven bits; bits after the end are zero.
         let group = |nth: usize| {
-            let (at, shift) = (nth * 7 / 8, nth * 7 % 8);
+            let at = nth * 7 / 8;
+            let shift = nth * 7 % 8;
             let byte = |at: usize| u16::from(value.get(at).copied().unwrap_or(0));
             let pair = byte(at) << 8 | byte(at + 1);
             (pair << shift >> 9) as u8 & !MORE
@@ -40,7 +41,8 @@ impl SevenBits {
         let groups = &key[at..=at + last];
         let len = groups.len() * 7 / 8;
         let mut value = Vec::with_capacity(len);
-        let (mut bits, mut count) = (0_u32, 0);
+        let mut bits = 0_u32;
+        let mut count = 0;
         for group in groups {
             bits = bits << 7 | u32::from((group ^ flip) & !MORE);
             count += 7;

@@ -193,7 +193,7 @@ mod tests {
     use super::zero_in;
 
     #[test]
-    fn the_first_zero_is_found_wherever_it_stands() {
+    fn the_first_zero_is_located_at_any_position() {
         for len in 0..40 {
             for fill in [0x01, 0x7F, 0x80, 0xFF] {
                 let mut bytes = vec![fill; len];

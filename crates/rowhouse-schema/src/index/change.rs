@@ -49,7 +49,8 @@ impl Parts {
             Source::Column(at) | Source::Qualifier { column: at, .. } => column_at(*at),
         };
         let sources = full.sources.iter().filter_map(by_source);
-        let (mut fixed, mut templated) = (Vec::new(), None);
+        let mut fixed = Vec::new();
+        let mut templated = None;
         for column in sources.chain(others) {
             match (column.qualifier(), column.template()) {
                 (Some(qualifier), _) => {

@@ -48,9 +48,10 @@ pub fn check_altered_declarations(before: &TableDescriptor, after: &TableDescrip
     };
     let keeps_families =
         before.families().iter().all(|family| after.find_family(family.name()).is_ok());
-    match keeps_families && declared(before) == declared(after) {
-        true => Ok(()),
-        false => check_declarations(after),
+    if keeps_families && declared(before) == declared(after) {
+        Ok(())
+    } else {
+        check_declarations(after)
     }
 }
 

@@ -70,9 +70,12 @@ impl IndexSchema {
         };
         let context = |error: Error| error.with_context(format_args!("index {name} is promoted"));
         let key = KeySchema::from_stored(&index.template().to_stored()).map_err(context)?;
-        let declare = |other: &Index| match other.name() == name {
-            true => format!("{name} {} covers *", canonical(&old.to_string())),
-            false => other.to_string(),
+        let declare = |other: &Index| {
+            if other.name() == name {
+                format!("{name} {} covers *", canonical(&old.to_string()))
+            } else {
+                other.to_string()
+            }
         };
         let texts: Vec<_> = self.indexes().iter().map(declare).collect();
         let indexes = Self::parse(&texts.join("; "), Some(&key), columns).map_err(context)?;

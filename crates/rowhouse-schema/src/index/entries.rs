@@ -144,7 +144,7 @@ impl Index {
         let keys = |cells: &Row| -> Result<Vec<Bytes>> {
             Ok(self.entries(row, cells)?.into_iter().map(|entry| entry.key).collect())
         };
-        let mut found = keys(cells)?;
+        let mut collected = keys(cells)?;
         let end = |cell: &KeyValue<'_>| {
             ttl_of(cell.family()).map(|ttl| cell.timestamp().as_millis().saturating_add(ttl))
         };
@@ -154,11 +154,11 @@ impl Index {
         for at in ends {
             let lasts = |cell: &KeyValue<'_>| end(cell).is_none_or(|end| end > at);
             let left = cells.cells().filter(lasts).map(|cell| cell.to_cell());
-            found.extend(keys(&Row::new(left.collect()))?);
+            collected.extend(keys(&Row::new(left.collect()))?);
         }
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
+        collected.sort_unstable();
+        collected.dedup();
+        Ok(collected)
     }
 
     /// Returns true if a row's key fits the table's template. A row that does not fit has no
@@ -336,8 +336,9 @@ fn covered(column: &Column, cells: &Row) -> Option<Covered> {
 /// Writes a long row key's beginning.
 fn shortened(row: &[u8]) -> Cow<'static, str> {
     const SHOWN_MAX: usize = 64;
-    match row.len() > SHOWN_MAX {
-        true => format!("{}… ({} bytes)", escape(&row[..SHOWN_MAX]), row.len()).into(),
-        false => escape(row).into(),
+    if row.len() > SHOWN_MAX {
+        format!("{}… ({} bytes)", escape(&row[..SHOWN_MAX]), row.len()).into()
+    } else {
+        escape(row).into()
     }
 }

@@ -64,7 +64,8 @@ impl FullForm {
     /// Returns the form for an index without entries.
     pub(super) fn of_search() -> Result<Self, Fault> {
         let template = KeySchema::read_template("[row blob]", Naming::Index)?;
-        let (sources, key_source) = (vec![Source::Row], KeySource::Row(0));
+        let sources = vec![Source::Row];
+        let key_source = KeySource::Row(0);
         Ok(Self { template, sources, key_source, named: 0, named_elements: 0 })
     }
 
@@ -137,7 +138,8 @@ impl FullForm {
             let message = "a template with types must hold every field of the key whole";
             return Err(Fault::new(at, message).hint("or name the fields without types"));
         };
-        let (named, named_elements) = (sources.len(), template.elements().len());
+        let named = sources.len();
+        let named_elements = template.elements().len();
         Ok(Self { template, sources, key_source: KeySource::Fields(slots), named, named_elements })
     }
 
@@ -177,9 +179,14 @@ struct Named {
 
 impl Named {
     fn read(text: &str, at: usize, base: Base<'_>) -> Result<Self, Fault> {
-        let (sources, lossy, places) = (Vec::new(), Vec::new(), Vec::new());
-        let (full, origins) = (String::new(), Vec::new());
-        let mut named = Self { full, origins, end: at + text.len(), sources, lossy, places };
+        let mut named = Self {
+            full: String::new(),
+            origins: Vec::new(),
+            end: at + text.len(),
+            sources: Vec::new(),
+            lossy: Vec::new(),
+            places: Vec::new(),
+        };
         let mut copied = 0;
         let mut open = 0;
         while let Some(start) = bracket(text, open) {
@@ -201,10 +208,10 @@ impl Named {
                 return Err(Fault::new(at + start + 1, "expected the name of a field or column"));
             }
             let (source, kind) = base.resolve(name, at + start + 1)?;
-            let behind = start + 1 + name.len();
-            named.copy(&text[copied..behind], at + copied);
+            let end = start + 1 + name.len();
+            named.copy(&text[copied..end], at + copied);
             named.insert(&kind.with_zone(rest), at + start + 1);
-            copied = behind;
+            copied = end;
             named.add(source, rest, at + start + 1)?;
         }
         named.copy(&text[copied..], at + copied);

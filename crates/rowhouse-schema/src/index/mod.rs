@@ -202,7 +202,8 @@ impl IndexSchema {
         let Some(stored) = table.attributes.get(INDEXES_ATTRIBUTE.as_bytes()) else {
             return Ok(None);
         };
-        let (key, columns) = (KeySchema::of_table(table)?, ColumnSchema::of_table(table)?);
+        let key = KeySchema::of_table(table)?;
+        let columns = ColumnSchema::of_table(table)?;
         let stored = String::from_utf8_lossy(stored);
         Self::from_stored(&stored, key.as_ref(), columns.as_ref()).map(Some)
     }
@@ -246,8 +247,8 @@ impl IndexSchema {
     /// # Errors
     /// `InvalidRequest` if there is none; the message suggests the closest name, or lists all.
     pub fn index(&self, name: &str) -> Result<&Index> {
-        let found = self.indexes().iter().find(|index| index.name() == name);
-        found.ok_or_else(|| {
+        let index = self.indexes().iter().find(|index| index.name() == name);
+        index.ok_or_else(|| {
             let names = self.indexes().iter().map(Index::name);
             Error::invalid(match closest(name, names.clone()) {
                 Some(close) => format!("no index `{name}` is declared; did you mean `{close}`?"),
@@ -362,7 +363,8 @@ impl PartialEq for Index {
     /// Compares everything that decides entries: the declaration, the key, and the declarations for
     /// the columns that the index uses. Equal indexes have equal entries.
     fn eq(&self, other: &Self) -> bool {
-        let (one, other) = (&self.declaration, &other.declaration);
+        let one = &self.declaration;
+        let other = &other.declaration;
         one.text == other.text
             && one.full == other.full
             && one.key == other.key

@@ -142,9 +142,8 @@ impl<'b> Base<'b> {
         match closest(name, fields.iter().chain(&columns).copied()) {
             Some(close) => fault.hint(format!("did you mean `{close}`?")),
             None => {
-                let listed = |names: Vec<&str>| match names.is_empty() {
-                    true => "none".to_owned(),
-                    false => names.join(", "),
+                let listed = |names: Vec<&str>| {
+                    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
                 };
                 fault.hint(format!(
                     "fields of the key: {}; columns: {}",

@@ -124,8 +124,8 @@ impl<'t> Written<'t> {
         }
         let covers = if words.is_next("covers") { words.covers(base)? } else { Vec::new() };
         let condition = if words.is_next("where") { Some(words.condition()?) } else { None };
-        let (copy, search) = (false, None);
-        words.end(Self { name, template, full, unique, copy, covers, condition, search })
+        let copy = false;
+        words.end(Self { name, template, full, unique, copy, covers, condition, search: None })
     }
 
     fn finish(self, base: Base<'_>) -> Result<Index> {
@@ -267,7 +267,8 @@ impl<'t> DeclarationLexer<'t> {
     /// Returns the next word and the offset; an empty one at the end.
     fn word(&mut self) -> (usize, &'t str) {
         self.skip_space();
-        let (at, rest) = (self.at, self.rest());
+        let at = self.at;
+        let rest = self.rest();
         let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
         self.at += word.len();
         (at, word)
@@ -276,7 +277,8 @@ impl<'t> DeclarationLexer<'t> {
     /// Returns a list's next word and the offset; an empty one before a comma and at the end.
     pub(super) fn item(&mut self) -> (usize, &'t str) {
         self.skip_space();
-        let (at, rest) = (self.at, self.rest());
+        let at = self.at;
+        let rest = self.rest();
         let ends = |c: char| c.is_whitespace() || c == ',';
         let word = &rest[..rest.find(ends).unwrap_or(rest.len())];
         self.at += word.len();
@@ -334,14 +336,16 @@ impl<'t> DeclarationLexer<'t> {
     /// Returns the template and the offset: up to the first white space outside brackets.
     fn template(&mut self) -> Result<(usize, &'t str), Fault> {
         self.skip_space();
-        let (at, rest) = (self.at, self.rest());
+        let at = self.at;
+        let rest = self.rest();
         let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
         if is_name(word) {
             let message =
                 format!("expected a template such as [sender], or the word search, not {word}");
             return Err(Fault::new(at, message));
         }
-        let (mut inside, mut escaped) = (false, false);
+        let mut inside = false;
+        let mut escaped = false;
         let ends = |(_, c): &(usize, char)| {
             let ends = c.is_whitespace() && !inside;
             match c {
@@ -381,9 +385,10 @@ impl<'t> DeclarationLexer<'t> {
         let part = self.at..self.end;
         self.at = self.end;
         let query = Predicate::read(self.text, part.clone())?;
-        match query.is_empty() {
-            true => Err(Fault::new(part.start, "expected a condition after `where`")),
-            false => Ok(query),
+        if query.is_empty() {
+            Err(Fault::new(part.start, "expected a condition after `where`"))
+        } else {
+            Ok(query)
         }
     }
 }

@@ -61,10 +61,7 @@ fn read_field(
     let (source, kind) = source(name, at, base)?;
     let field = base.field(&source).ok_or_else(|| of_key("the whole key", name, at))?;
     let (first, analysers) = read_analysers(words, base)?;
-    let order = match analysers.is_empty() {
-        true => Some(order(field, name, &kind, at)?),
-        false => None,
-    };
+    let order = if analysers.is_empty() { Some(order(field, name, &kind, at)?) } else { None };
     if !analysers.is_empty() && !is_text(field) {
         let message = format!("`{name}` is of the type `{}`, which is no text", field.field_type());
         return Err(Fault::new(first, message).hint("without an analyser, it is a value"));
@@ -153,8 +150,9 @@ fn order(field: &Field, name: &str, kind: &Kind<'_>, at: usize) -> Result<KeySch
     let message =
         format!("`{name}` is of the type `{}`, which bytes cannot order", field.field_type());
     let fault = Fault::new(at, message);
-    Err(match is_text(field) {
-        true => fault.hint(format!("name an analyser: {name} keyword")),
-        false => fault.hint("it cannot be a value of a full-text index"),
+    Err(if is_text(field) {
+        fault.hint(format!("name an analyser: {name} keyword"))
+    } else {
+        fault.hint("it cannot be a value of a full-text index")
     })
 }

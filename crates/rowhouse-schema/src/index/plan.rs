@@ -74,7 +74,7 @@ pub struct WhyNot {
 }
 
 impl Index {
-    /// Plans a query by this index, for the columns `wanted` of each row. `key` and `columns` are
+    /// Plans a query by this index, for the columns `selected` of each row. `key` and `columns` are
     /// the table's key and columns; a table may declare no columns.
     ///
     /// # Errors
@@ -86,9 +86,10 @@ impl Index {
         columns: impl Into<Option<&'c ColumnSchema>>,
         predicate: &Predicate,
         zone: &TimeZone,
-        wanted: &Columns,
+        selected: &Columns,
     ) -> Result<IndexPlan, WhyNot> {
-        let (index, columns) = (&*self.declaration, columns.into());
+        let index = &*self.declaration;
+        let columns = columns.into();
         if index.search.is_some() {
             return Err(WhyNot::new("it is a full-text index".to_owned()));
         }
@@ -102,7 +103,7 @@ impl Index {
                 "its condition {condition} does not follow from the query"
             )));
         }
-        index.check_values(key, columns, predicate, &query, wanted)?;
+        index.check_values(key, columns, predicate, &query, selected)?;
         let of_entries = predicate.filtered(|condition| index.narrows(condition));
         let undecided = predicate.filtered(|condition| !index.decides(key, condition));
         let plan = index.full.plan_in(&of_entries, zone)?;
@@ -144,7 +145,7 @@ impl IndexPlan {
     /// Returns true if an entry that is certain answers the query for these columns without the
     /// row: the entry decides all conditions, and the index covers the columns. A copy's row
     /// answers the query under any conditions, except on qualifier fields.
-    pub fn is_covered(&self, wanted: &Columns) -> bool {
+    pub fn is_covered(&self, selected: &Columns) -> bool {
         if self.index.is_copy() {
             // Qualifier fields have separate reads.
             return self.rows.qualifiers().is_empty();
@@ -159,7 +160,7 @@ impl IndexPlan {
                 };
                 !named.is_all() && named.named().all(covered)
             };
-        self.is_decided() && !wanted.is_all() && wanted.families().all(is_covered)
+        self.is_decided() && !selected.is_all() && selected.families().all(is_covered)
     }
 
     /// Returns true if an entry is in the ranges and passes the residual.
@@ -202,11 +203,11 @@ impl Declaration {
         columns: Option<&ColumnSchema>,
         predicate: &Predicate,
         query: &RowConditions,
-        wanted: &Columns,
+        selected: &Columns,
     ) -> Result<(), WhyNot> {
         for (slot, source) in self.sources.iter().enumerate() {
             if let (Source::Qualifier { column, .. }, Some(columns)) = (source, columns) {
-                check_cells(&columns.columns()[*column], columns, query, wanted)?;
+                check_cells(&columns.columns()[*column], columns, query, selected)?;
             }
             let field = &self.full.fields()[slot];
             let has_value = match source {
@@ -231,10 +232,10 @@ impl Declaration {
     /// The stored slots in the full form with this name that a query can ask for.
     fn slots<'d>(&'d self, name: &'d str) -> impl DoubleEndedIterator<Item = usize> + 'd {
         let fields = self.full.fields();
-        let is_asked = move |slot: &usize| {
+        let is_queryable = move |slot: &usize| {
             fields[*slot].name() == name && !matches!(self.sources[*slot], Source::Row)
         };
-        (0..fields.len()).filter(is_asked)
+        (0..fields.len()).filter(is_queryable)
     }
 
     /// Returns true if a condition narrows the entry ranges without losing an entry.
@@ -294,7 +295,8 @@ impl Declaration {
                 _ if entries.is_single(*slot) => {}
                 Source::Row => return !self.full.fields()[*slot].is_desc(),
                 Source::Key(at) if rest.next() == Some(at) => {
-                    let (own, field) = (&self.full.fields()[*slot], &key.fields()[at]);
+                    let own = &self.full.fields()[*slot];
+                    let field = &key.fields()[at];
                     let is_ordered = FieldOrder::of(&own.codec) == FieldOrder::Ordered
                         && FieldOrder::of(&field.codec) == FieldOrder::Ordered;
                     let is_same = (own.modifiers.desc, own.modifiers.null)
@@ -339,10 +341,10 @@ fn check_cells(
     column: &Column,
     columns: &ColumnSchema,
     query: &RowConditions,
-    wanted: &Columns,
+    selected: &Columns,
 ) -> Result<(), WhyNot> {
     let name = column.name();
-    let is_asked = match query.qualifiers() {
+    let is_queried = match query.qualifiers() {
         [plan] => plan.column().name() == name,
         _ => false,
     };
@@ -353,21 +355,25 @@ fn check_cells(
         let mut others = columns.columns().iter().filter(|other| other.name() != name);
         column.lead().is_empty() && others.all(|other| other.family() != column.family())
     };
-    let mut families = wanted.families().peekable();
+    let mut families = selected.families().peekable();
     let are_own = families.peek().is_some()
         && families.all(|(family, named)| {
-            let all_own = || match named.is_all() {
-                true => is_alone(),
-                false => named.named().all(|qualifier| is_own(qualifier)),
+            let all_own = || {
+                if named.is_all() {
+                    is_alone()
+                } else {
+                    named.named().all(|qualifier| is_own(qualifier))
+                }
             };
             family == column.family() && all_own()
         });
-    match is_asked && are_own {
-        true => Ok(()),
-        false => Err(WhyNot::new(format!(
+    if is_queried && are_own {
+        Ok(())
+    } else {
+        Err(WhyNot::new(format!(
             "a row without a cell of `{name}` has no entry: the query must ask for fields of its \
              qualifiers, and for no other cells"
-        ))),
+        )))
     }
 }
 
@@ -377,9 +383,10 @@ impl fmt::Display for IndexPlan {
         writeln!(f, "index: {} {}", self.index.name(), self.index.template())?;
         write!(f, "{}", self.plan)?;
         let order = if self.in_key_order { "in key order" } else { "in the order of the index" };
-        match self.is_decided() {
-            true => writeln!(f, "rows: {order}, decided by their entries"),
-            false => writeln!(f, "rows: {order}, judged by {}", self.undecided),
+        if self.is_decided() {
+            writeln!(f, "rows: {order}, decided by their entries")
+        } else {
+            writeln!(f, "rows: {order}, judged by {}", self.undecided)
         }
     }
 }

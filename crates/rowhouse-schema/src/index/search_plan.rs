@@ -158,18 +158,18 @@ impl IndexSchema {
             Some(index) => std::slice::from_ref(index),
             None => self.indexes(),
         };
-        let found: Vec<_> =
+        let candidates: Vec<_> =
             indexes.iter().filter_map(|index| Some((index, index.search()?))).collect();
         let has_all =
             |search: &Search| searches().all(|condition| search.has_text(&condition.field));
-        if let Some(first) = found.iter().find(|(_, search)| has_all(search)) {
+        if let Some(first) = candidates.iter().find(|(_, search)| has_all(search)) {
             return Ok(*first);
         }
         let is_nowhere = |condition: &&Condition| {
-            !found.iter().any(|(_, search)| search.has_text(&condition.field))
+            !candidates.iter().any(|(_, search)| search.has_text(&condition.field))
         };
         Err(match searches().find(is_nowhere) {
-            Some(condition) => no_text(condition, &found),
+            Some(condition) => no_text(condition, &candidates),
             None => {
                 let fields: Vec<_> = searches().map(|condition| &condition.field[..]).collect();
                 let fields = fields.join(", ");
@@ -185,20 +185,21 @@ fn check_declared(index: &Index, key: Option<&KeySchema>, columns: &ColumnSchema
     if declared.key.as_ref() == key && declared.columns.as_ref() == Some(columns) {
         return Ok(());
     }
-    let (name, why) = (index.name(), "is declared for another key or other columns");
+    let name = index.name();
+    let why = "is declared for another key or other columns";
     Err(Error::invalid(format!("the index `{name}` {why}")))
 }
 
 /// Returns the error for a search in a field whose words no full-text index has.
-fn no_text(condition: &Condition, found: &[(&Index, &Search)]) -> Error {
+fn no_text(condition: &Condition, candidates: &[(&Index, &Search)]) -> Error {
     let name = &condition.field[..];
-    let fields = || found.iter().flat_map(|(_, search)| search.fields());
+    let fields = || candidates.iter().flat_map(|(_, search)| search.fields());
     let texts = || fields().filter(|field| field.is_text()).map(SearchField::name);
     let hint = if fields().any(|field| field.name() == name) {
         "it is a value there, without an analyser".to_owned()
     } else if let Some(close) = closest(name, texts()) {
         format!("did you mean `{close}`?")
-    } else if found.is_empty() {
+    } else if candidates.is_empty() {
         "the table has none".to_owned()
     } else {
         let mut names: Vec<_> = texts().collect();
@@ -368,10 +369,12 @@ impl fmt::Display for SearchPlan {
         if let Some(residual) = residual {
             writeln!(f, "residual: {residual}")?;
         }
-        match self.undecided.is_empty() {
-            true if residual.is_some() => writeln!(f, "rows: decided by the index and their keys"),
-            true => writeln!(f, "rows: decided by the index"),
-            false => writeln!(f, "rows: judged by {}", self.undecided),
+        if !self.undecided.is_empty() {
+            writeln!(f, "rows: judged by {}", self.undecided)
+        } else if residual.is_some() {
+            writeln!(f, "rows: decided by the index and their keys")
+        } else {
+            writeln!(f, "rows: decided by the index")
         }
     }
 }

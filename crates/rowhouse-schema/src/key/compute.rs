@@ -17,7 +17,7 @@ pub(super) enum KnownValue<'v> {
     /// A value that the caller gave by the field's name, or a salt.
     Named(&'v Value),
     /// The value decoded from the key that the other values were decoded from.
-    Kept(&'v Value),
+    Decoded(&'v Value),
 }
 
 impl KeySchema {
@@ -46,7 +46,7 @@ impl KeySchema {
     ) -> Result<()> {
         let mut places = [0; COMPUTED_MAX];
         // The length after which the rest of the key is only separators.
-        let mut kept = None;
+        let mut retained = None;
         let mut tail = None;
         for element in self.elements() {
             match element {
@@ -59,8 +59,8 @@ impl KeySchema {
                     value.encode(&field.codec, out).map_err(|why| field_error(field, &why))?;
                     if let Some(separated) = field.codec.tail() {
                         tail = tail.or(Some((*at, start)));
-                        kept = match separated.kept(&out[start..]) {
-                            0 => kept.or(Some(start)),
+                        retained = match separated.retained_len(&out[start..]) {
+                            0 => retained.or(Some(start)),
                             len => Some(start + len),
                         };
                     }
@@ -71,12 +71,12 @@ impl KeySchema {
                 }
             }
         }
-        if let (Some((0, start)), Some(kept)) = (tail, kept)
-            && start == kept
+        if let (Some((0, start)), Some(retained)) = (tail, retained)
+            && start == retained
         {
             return Err(Error::invalid(NO_VALUE));
         }
-        out.truncate(kept.unwrap_or(out.len()));
+        out.truncate(retained.unwrap_or(out.len()));
         for (at, computed) in self.computed().iter().enumerate() {
             let end = out.len();
             self.append_computed(computed, places[at], &value_of, given(at), out)
@@ -99,12 +99,14 @@ impl KeySchema {
         let end = out.len();
         match given {
             // The field's input cannot be recovered from a key.
-            KnownValue::Kept(kept) if self.is_lossy(computed) => computed.codec.encode(kept, out),
+            KnownValue::Decoded(value) if self.is_lossy(computed) => {
+                computed.codec.encode(value, out)
+            }
             KnownValue::Named(salt) if computed.is_random() => computed.codec.encode(salt, out),
             _ if computed.is_random() => {
                 Err("no salt given: name it (`as shard`) and give it, or use a random one".into())
             }
-            KnownValue::Nothing | KnownValue::Kept(_) => {
+            KnownValue::Nothing | KnownValue::Decoded(_) => {
                 self.compute(computed, place, value_of, out)
             }
             KnownValue::Named(named) => match self.compute(computed, place, value_of, out) {

@@ -15,7 +15,7 @@ use crate::value::Value;
 #[derive(Debug)]
 pub(super) struct ComputedFastPath {
     before: Box<[(FastPath, ComputedField)]>,
-    behind: FastPath,
+    after: FastPath,
 }
 
 /// A computed field.
@@ -33,7 +33,8 @@ impl ComputedFastPath {
         fields: &[Field],
         computed: &[Computed],
     ) -> Option<Self> {
-        let (mut before, mut start) = (Vec::new(), 0);
+        let mut before = Vec::new();
+        let mut start = 0;
         for (at, element) in elements.iter().enumerate() {
             if let Element::Computed(nth) = *element {
                 let place = ComputedField { nth, width: computed[nth].codec.width()? };
@@ -41,8 +42,8 @@ impl ComputedFastPath {
                 start = at + 1;
             }
         }
-        let behind = FastPath::new(&elements[start..], fields)?;
-        Some(Self { before: before.into(), behind })
+        let after = FastPath::new(&elements[start..], fields)?;
+        Some(Self { before: before.into(), after })
     }
 
     /// Decodes a key's stored fields into `values`, reusing the memory that its texts hold, and
@@ -60,7 +61,8 @@ impl ComputedFastPath {
             return false;
         }
         let mut places = [0; COMPUTED_MAX];
-        let (mut at, mut field) = (0, 0);
+        let mut at = 0;
+        let mut field = 0;
         for (steps, place) in &self.before {
             let Some(next) = steps.take(key, at, values, &mut field) else { return false };
             places[place.nth] = next;
@@ -69,7 +71,7 @@ impl ComputedFastPath {
                 return false;
             }
         }
-        let end = self.behind.take(key, at, values, &mut field);
+        let end = self.after.take(key, at, values, &mut field);
         values.truncate(field);
         if end != Some(key.len()) {
             return false;

@@ -94,11 +94,11 @@ impl KeySchema {
         if self.is_lossy(computed) {
             return Ok(());
         }
-        let behind = place + computed.width();
+        let end = place + computed.width();
         let mut bytes = Vec::with_capacity(64);
         let digest = match &computed.operands {
             Operands::Chance => return Ok(()),
-            Operands::Rest => computed.digest(&key[behind..]),
+            Operands::Rest => computed.digest(&key[end..]),
             Operands::Fields(fields) => {
                 for at in fields {
                     let codec = &self.fields()[*at].codec;
@@ -110,11 +110,11 @@ impl KeySchema {
         };
         bytes.clear();
         computed.put(digest.as_ref(), &mut bytes);
-        let found = &key[place..behind];
-        if bytes == found {
+        let stored = &key[place..end];
+        if bytes == stored {
             return Ok(());
         }
-        let why = format!("`{computed}`: found={}, computed={}", escape(found), escape(&bytes));
+        let why = format!("`{computed}`: found={}, computed={}", escape(stored), escape(&bytes));
         Err(KeyMismatch::new(place, why))
     }
 }

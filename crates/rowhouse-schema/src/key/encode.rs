@@ -72,10 +72,10 @@ impl KeySchema {
         if self.steps().is_some_and(|steps| steps.encode(value_of, out)) {
             return Ok(());
         }
-        let kept = values.computed(self);
-        let given = |at: usize| match (self.given(values, at), kept) {
+        let decoded = values.computed(self);
+        let given = |at: usize| match (self.given(values, at), decoded) {
             (Some(value), _) => KnownValue::Named(value),
-            (None, Some(kept)) => KnownValue::Kept(&kept[at]),
+            (None, Some(decoded)) => KnownValue::Decoded(&decoded[at]),
             (None, None) => KnownValue::Nothing,
         };
         self.append(value_of, given, out)
@@ -94,7 +94,8 @@ impl KeySchema {
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     pub fn encode_values(&self, values: &[Value], out: &mut Vec<u8>) -> Result<()> {
-        let (given, fields) = (values.len(), self.fields().len());
+        let given = values.len();
+        let fields = self.fields().len();
         if given != fields {
             return Err(Error::invalid(format!(
                 "wrong number of values: fields={fields}, values={given}"
@@ -147,9 +148,12 @@ impl KeySchema {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let salts = self.salts(random);
-        let given = |at: usize| match self.computed()[at].is_random() {
-            true => KnownValue::Named(&salts[at]),
-            false => KnownValue::Nothing,
+        let given = |at: usize| {
+            if self.computed()[at].is_random() {
+                KnownValue::Named(&salts[at])
+            } else {
+                KnownValue::Nothing
+            }
         };
         self.append(|at| Some(field(at)), given, out)
     }

@@ -46,7 +46,8 @@ impl KeySchema {
     /// Decodes as many fields from `bytes` as are complete. Never fails: the bytes after them are
     /// the rest. Computed fields are not checked, because their input may be missing.
     pub fn read_prefix(&self, bytes: &[u8]) -> KeyPrefix {
-        let (mut values, mut at) = (Vec::new(), 0);
+        let mut values = Vec::new();
+        let mut at = 0;
         let mut elements = self.elements().iter();
         // A field that takes no bytes from an empty rest counts as missing.
         let mut is_whole = true;
@@ -71,7 +72,7 @@ impl KeySchema {
         at: usize,
     ) -> Option<(Option<(String, Value)>, usize)> {
         match element {
-            Element::Literal(wanted) => Some((None, literal(wanted, bytes, at).ok()?)),
+            Element::Literal(expected) => Some((None, literal(expected, bytes, at).ok()?)),
             Element::Field(nth) => {
                 let field = &self.fields()[*nth];
                 let (value, next) = field.codec.decode(bytes, at).ok()?;

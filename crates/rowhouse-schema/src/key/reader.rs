@@ -153,9 +153,10 @@ fn in_field(field: &Field, why: KeyMismatch) -> KeyMismatch {
 
 /// Returns the offset after a literal that must be at `at`.
 pub(super) fn literal(bytes: &[u8], key: &[u8], at: usize) -> Result<usize, KeyMismatch> {
-    match key[at..].starts_with(bytes) {
-        true => Ok(at + bytes.len()),
-        false => Err(KeyMismatch::new(at, format!("expected the literal `{}`", escape(bytes)))),
+    if key[at..].starts_with(bytes) {
+        Ok(at + bytes.len())
+    } else {
+        Err(KeyMismatch::new(at, format!("expected the literal `{}`", escape(bytes))))
     }
 }
 

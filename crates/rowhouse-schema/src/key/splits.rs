@@ -157,9 +157,10 @@ fn of_stored(codec: &Codec) -> Option<FirstBytes> {
 const HEX: &[u8] = b"0123456789abcdef";
 
 fn of_bytes(width: usize, hex: bool) -> FirstBytes {
-    match hex {
-        true => FirstBytes::Places { bytes: HEX, places: 2 * width },
-        false => FirstBytes::Binary { places: width },
+    if hex {
+        FirstBytes::Places { bytes: HEX, places: 2 * width }
+    } else {
+        FirstBytes::Binary { places: width }
     }
 }
 
@@ -167,7 +168,8 @@ fn of_bytes(width: usize, hex: bool) -> FirstBytes {
 fn every(codec: &Codec) -> Option<FirstBytes> {
     const VALUES_MAX: u128 = 65_536;
     let Body::Number(number) = &codec.body else { return None };
-    let (low, high) = (number.domain.min, number.domain.max);
+    let low = number.domain.min;
+    let high = number.domain.max;
     if number.count(low, high) > VALUES_MAX {
         return None;
     }

@@ -20,7 +20,7 @@ use crate::spelling::closest;
 /// The conditions on the key, on columns, and on qualifiers.
 pub(super) struct Bound {
     /// By slot: the stored fields, then the computed ones.
-    pub(super) wanted: Vec<Option<FieldConditions>>,
+    pub(super) conditions: Vec<Option<FieldConditions>>,
     pub(super) filter: Option<ColumnFilter>,
     pub(super) qualifiers: Vec<QualifierPlan>,
 }
@@ -31,37 +31,37 @@ pub(super) fn bind(
     predicate: &Predicate,
     zone: &TimeZone,
 ) -> Result<Bound, Error> {
-    let mut wanted: Vec<Option<FieldConditions>> = vec![None; schema.slots()];
+    let mut conditions: Vec<Option<FieldConditions>> = vec![None; schema.slots()];
     let mut of_columns: Vec<Option<FieldConditions>> =
         vec![None; columns.map_or(0, |columns| columns.columns().len())];
     let mut qualifiers = QualifierConditions::default();
     for (nth, condition) in predicate.conditions.iter().enumerate() {
         let name = condition.field.as_str();
-        let bound = asked(schema, columns, condition).and_then(|asked| {
-            if asked.qualifier {
+        let bound = target_of(schema, columns, condition).and_then(|target| {
+            if target.qualifier {
                 qualifiers.add(schema, columns, (predicate, nth), zone)?;
             }
-            for slot in asked.slot.map_or(Vec::new(), |_| slots(schema, condition)) {
+            for slot in target.slot.map_or(Vec::new(), |_| slots(schema, condition)) {
                 let codec = schema.codec(slot);
                 let everything = || FieldConditions::everything(slot, codec, predicate);
-                let wanted = wanted[slot].get_or_insert_with(everything);
-                wanted.note(nth);
-                wanted.add(codec, condition, &ConstantReader { of: "field", name, zone })?;
+                let of_slot = conditions[slot].get_or_insert_with(everything);
+                of_slot.note(nth);
+                of_slot.add(codec, condition, &ConstantReader { of: "field", name, zone })?;
             }
-            if let Some((at, column)) = asked.column {
+            if let Some((at, column)) = target.column {
                 let codec = &column.field().codec;
                 let everything = || FieldConditions::of_column(at, codec, predicate);
-                let wanted = of_columns[at].get_or_insert_with(everything);
-                wanted.note(nth);
-                wanted.add(codec, condition, &ConstantReader { of: "column", name, zone })?;
+                let of_column = of_columns[at].get_or_insert_with(everything);
+                of_column.note(nth);
+                of_column.add(codec, condition, &ConstantReader { of: "column", name, zone })?;
             }
             Ok(())
         });
         bound.map_err(|fault| condition.in_source(fault))?;
     }
-    wanted.iter_mut().flatten().for_each(|wanted| wanted.close(schema.codec(wanted.slot)));
+    conditions.iter_mut().flatten().for_each(|of_slot| of_slot.close(schema.codec(of_slot.slot)));
     let filter = columns.and_then(|columns| ColumnFilter::new(columns, of_columns));
-    Ok(Bound { wanted, filter, qualifiers: qualifiers.plan(columns) })
+    Ok(Bound { conditions, filter, qualifiers: qualifiers.plan(columns) })
 }
 
 /// Returns the slots for the fields that a condition on the key narrows. In an index template,
@@ -92,7 +92,7 @@ struct ConditionTarget<'c> {
     qualifier: bool,
 }
 
-fn asked<'c>(
+fn target_of<'c>(
     schema: &KeySchema,
     columns: Option<&'c ColumnSchema>,
     condition: &Condition,
@@ -121,7 +121,8 @@ fn asked<'c>(
         }
         return Ok(ConditionTarget { column: Some((at, column)), ..of_key(None) });
     };
-    let (test, codec) = (&condition.test, schema.codec(field));
+    let test = &condition.test;
+    let codec = schema.codec(field);
     let is_hashed = matches!(codec.body, Body::Hashed(_));
     // No column is needed if the key holds the value, or if the query has the stored hash.
     if !codec.is_lossy() || column.template().is_some() || is_hashed && test.is_of_hashes() {
@@ -136,11 +137,12 @@ fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &st
     let declared = columns.map(ColumnSchema::columns).unwrap_or_default();
     if declared.is_empty() {
         let message = schema.no_field_message(name);
-        return match message.ends_with('?') {
-            true => message,
-            false => format!(
+        return if message.ends_with('?') {
+            message
+        } else {
+            format!(
                 "{message}; a query names columns as they are declared: COLUMNS => 'FAMILY:QUALIFIER {name} string'"
-            ),
+            )
         };
     }
     let computed = schema.computed().iter().filter_map(Computed::name);
@@ -313,7 +315,8 @@ impl BytesSet {
                 self.push(|constant| BytesTest::Compare(*comparison, constant), constant);
             }
             Test::Between(low, high) => {
-                let (low, high) = (reader.part(body, low)?, reader.part(body, high)?);
+                let low = reader.part(body, low)?;
+                let high = reader.part(body, high)?;
                 self.push(|low| BytesTest::Compare(Comparison::GreaterOrEqual, low), low);
                 self.push(|high| BytesTest::Compare(Comparison::LessOrEqual, high), high);
             }

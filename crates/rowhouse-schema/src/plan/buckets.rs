@@ -1,7 +1,7 @@
 //! Computed fields on the walk: only the buckets for pinned values, or all buckets.
 
 use super::RANGES_MAX;
-use super::found::{Pin, all_values, found};
+use super::matching::{Pin, all_values, matching_keys};
 use super::walk::{Next, Path, Walk};
 use crate::computed::{Computed, Operands};
 use crate::template::Element;
@@ -16,16 +16,16 @@ impl Walk<'_> {
         // Names that end by length can be prefixes of each other; bucket ranges then overlap.
         self.walked.physical |= merged && self.uncertain.is_some();
         let room = RANGES_MAX / self.paths.len();
-        let wanted = self.wanted[slot].as_ref();
+        let conditions = self.conditions[slot].as_ref();
         let next = if let Some(next) = self.by_operands(nth, at) {
             next
         } else if let Some(pins) = &self.pins[slot] {
             self.pin(nth, slot, pins)
-        } else if let Some(pins) = all_values(codec, wanted, room) {
+        } else if let Some(pins) = all_values(codec, conditions, room) {
             self.pin(nth, slot, &pins)
         } else {
-            let found = found(codec, wanted, room);
-            return self.stop_at(nth, codec, found);
+            let keys = matching_keys(codec, conditions, room);
+            return self.stop_at(nth, codec, keys);
         };
         if merged && let Next::Continue = next {
             let width = schema.computed()[at].width();
@@ -40,8 +40,8 @@ impl Walk<'_> {
     /// are not.
     fn by_operands(&mut self, nth: usize, at: usize) -> Option<Next> {
         let computed = &self.schema.computed()[at];
-        let behind = &self.schema.elements()[nth + 1..];
-        let operands = operands(computed, behind)?;
+        let following = &self.schema.elements()[nth + 1..];
+        let operands = operands(computed, following)?;
         match self.combinations(computed, &operands)? {
             0 => return Some(self.nothing(nth)),
             count if count > RANGES_MAX => return None,
@@ -51,16 +51,16 @@ impl Walk<'_> {
         for field in &operands {
             paths = self.choices(paths, *field);
         }
-        let behind = if computed.operands == Operands::Rest { behind } else { &[] };
+        let following = if computed.operands == Operands::Rest { following } else { &[] };
         for path in &mut paths {
-            let input = self.input(path, &operands, behind);
+            let input = self.input(path, &operands, following);
             computed.put(computed.digest(&input).as_ref(), &mut path.bytes);
         }
-        if let Some(wanted) = &self.wanted[self.schema.fields().len() + at] {
+        if let Some(conditions) = &self.conditions[self.schema.fields().len() + at] {
             paths.retain(|path| {
                 let place = path.bytes.len() - computed.width();
                 let value = computed.codec.decode(&path.bytes, place);
-                value.is_ok_and(|(value, _)| wanted.matches(&computed.codec, &value))
+                value.is_ok_and(|(value, _)| conditions.matches(&computed.codec, &value))
             });
         }
         self.paths = paths;
@@ -104,46 +104,46 @@ impl Walk<'_> {
 
     /// Returns the computation's input: the operands' canonical bytes, or all bytes after the
     /// field.
-    fn input(&self, path: &Path, operands: &[usize], behind: &[Element]) -> Vec<u8> {
+    fn input(&self, path: &Path, operands: &[usize], following: &[Element]) -> Vec<u8> {
         let pin =
             |field: usize| -> Option<&Pin> { self.pins[field].as_ref()?.get(path.chosen(field)?) };
         let mut input = Vec::new();
-        if behind.is_empty() {
+        if following.is_empty() {
             for pin in operands.iter().filter_map(|field| pin(*field)) {
                 input.extend_from_slice(pin.canonical.as_deref().unwrap_or_default());
             }
         }
         // The rest of the key, from which the key's end may omit separators.
-        let mut kept = 0;
-        for element in behind {
+        let mut retained = 0;
+        for element in following {
             match element {
                 Element::Literal(bytes) => {
                     input.extend_from_slice(bytes);
-                    kept = input.len();
+                    retained = input.len();
                 }
                 Element::Field(field) => {
                     let Some(pin) = pin(*field) else { continue };
                     input.extend_from_slice(&pin.bytes);
                     if pin.cut < pin.bytes.len() {
-                        kept = input.len() - pin.cut;
+                        retained = input.len() - pin.cut;
                     }
                 }
                 // No computed field can follow one that is computed from the rest.
                 Element::Computed(_) => {}
             }
         }
-        input.truncate(if behind.is_empty() { input.len() } else { kept });
+        input.truncate(if following.is_empty() { input.len() } else { retained });
         input
     }
 }
 
 /// The stored fields on which a computed field depends; `None` for a random one.
-fn operands(computed: &Computed, behind: &[Element]) -> Option<Vec<usize>> {
+fn operands(computed: &Computed, following: &[Element]) -> Option<Vec<usize>> {
     match &computed.operands {
         Operands::Chance => None,
         Operands::Fields(fields) => Some(fields.clone()),
         Operands::Rest => {
-            let fields = behind.iter().filter_map(|element| match element {
+            let fields = following.iter().filter_map(|element| match element {
                 Element::Field(field) => Some(*field),
                 Element::Literal(_) | Element::Computed(_) => None,
             });

@@ -30,33 +30,37 @@ use crate::value::Value;
 pub struct ColumnFilter {
     schema: ColumnSchema,
     /// Each column's conditions; slots are column positions.
-    wanted: Vec<FieldConditions>,
+    conditions: Vec<FieldConditions>,
 }
 
 impl ColumnFilter {
     /// Returns the filter for the conditions on columns, given by position; `None` if there are
     /// none.
-    pub(super) fn new(schema: &ColumnSchema, wanted: Vec<Option<FieldConditions>>) -> Option<Self> {
-        let mut wanted: Vec<_> = wanted.into_iter().flatten().collect();
-        if wanted.is_empty() {
+    pub(super) fn new(
+        schema: &ColumnSchema,
+        conditions: Vec<Option<FieldConditions>>,
+    ) -> Option<Self> {
+        let mut conditions: Vec<_> = conditions.into_iter().flatten().collect();
+        if conditions.is_empty() {
             return None;
         }
-        for wanted in &mut wanted {
-            wanted.close(&schema.columns()[wanted.slot].field().codec);
+        for of_column in &mut conditions {
+            of_column.close(&schema.columns()[of_column.slot].field().codec);
         }
-        Some(Self { schema: schema.clone(), wanted })
+        Some(Self { schema: schema.clone(), conditions })
     }
 
     /// The columns that have to be read, each with one qualifier, in declaration order.
     pub fn columns(&self) -> impl Iterator<Item = &Column> {
-        self.wanted.iter().map(|wanted| &self.schema.columns()[wanted.slot])
+        self.conditions.iter().map(|conditions| &self.schema.columns()[conditions.slot])
     }
 
     /// The selection with these columns alone.
     pub fn reads(&self) -> Columns {
         let mut columns = Columns::all();
         for column in self.columns() {
-            let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());
+            let family = column.family();
+            let qualifier = column.qualifier().unwrap_or_default();
             columns.add_column(Bytes::copy_from_slice(family), Bytes::copy_from_slice(qualifier));
         }
         columns
@@ -64,7 +68,7 @@ impl ColumnFilter {
 
     /// Each column's conditions; slots are column positions.
     pub(super) fn conditions(&self) -> &[FieldConditions] {
-        &self.wanted
+        &self.conditions
     }
 
     /// Returns true if a row with these cells matches. Each column's newest cell decides.
@@ -74,15 +78,15 @@ impl ColumnFilter {
     /// a row does not match, and can be counted.
     pub fn matches(&self, row: &Row) -> Result<bool, CellMismatch> {
         let mut misfit = None;
-        for (wanted, column) in self.wanted.iter().zip(self.columns()) {
+        for (conditions, column) in self.conditions.iter().zip(self.columns()) {
             let qualifier = column.qualifier().unwrap_or_default();
             let codec = &column.field().codec;
             let decided = match row.cell(column.family(), qualifier) {
-                None => wanted.matches(codec, &Value::Null),
-                Some(_) if wanted.requires_null() => false,
-                Some(_) if !wanted.has_value_test() => true,
+                None => conditions.matches(codec, &Value::Null),
+                Some(_) if conditions.requires_null() => false,
+                Some(_) if !conditions.has_value_test() => true,
                 Some(cell) => match column.decode_value(cell.value()) {
-                    Ok(value) => wanted.matches(codec, &value),
+                    Ok(value) => conditions.matches(codec, &value),
                     Err(why) => {
                         misfit.get_or_insert(why);
                         continue;
@@ -100,9 +104,9 @@ impl ColumnFilter {
 impl fmt::Display for ColumnFilter {
     /// Writes each column's conditions, and where the column is stored.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (nth, (wanted, column)) in self.wanted.iter().zip(self.columns()).enumerate() {
+        for (nth, (conditions, column)) in self.conditions.iter().zip(self.columns()).enumerate() {
             let and = if nth == 0 { "" } else { " and " };
-            write!(f, "{and}{wanted} ({})", ColumnAddress(column))?;
+            write!(f, "{and}{conditions} ({})", ColumnAddress(column))?;
         }
         Ok(())
     }

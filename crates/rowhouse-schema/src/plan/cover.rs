@@ -27,10 +27,10 @@ pub(super) fn cover(ranges: &[RowRange]) -> BTreeSet<Bytes> {
     let ranges = coarsen(ranges.to_vec(), PREFIXES_MAX / 2);
     let mut room = ROOM_MAX;
     loop {
-        let mut cover = Cover { room, found: BTreeMap::new() };
+        let mut cover = Cover { room, prefixes: BTreeMap::new() };
         let fits = ranges.iter().all(|range| {
             cover.range(range);
-            room == 0 || cover.found.len() <= PREFIXES_MAX
+            room == 0 || cover.prefixes.len() <= PREFIXES_MAX
         });
         if fits {
             return cover.finish();
@@ -42,7 +42,7 @@ pub(super) fn cover(ranges: &[RowRange]) -> BTreeSet<Bytes> {
 struct Cover {
     /// The most prefixes that may separate one bound from the qualifiers outside the range.
     room: usize,
-    found: BTreeMap<Vec<u8>, Coverage>,
+    prefixes: BTreeMap<Vec<u8>, Coverage>,
 }
 
 /// The qualifiers that a prefix is meant to cover.
@@ -67,7 +67,7 @@ impl Cover {
         if between.len() > self.room {
             return self.put(&start[..shared], Coverage::All);
         }
-        self.behind(&start[..shared], between);
+        self.put_range(&start[..shared], between);
         self.from(start, shared + 1);
         self.up_to(stop, shared + 1);
     }
@@ -81,7 +81,7 @@ impl Cover {
                 return self.put(&start[..at], Coverage::All);
             }
             room -= siblings;
-            (start[at]..=u8::MAX).skip(1).for_each(|last| self.put_behind(&start[..at], last));
+            (start[at]..=u8::MAX).skip(1).for_each(|last| self.put_extended(&start[..at], last));
         }
         self.put(start, Coverage::All);
     }
@@ -96,39 +96,39 @@ impl Cover {
             }
             room -= siblings;
             self.put(&stop[..at], Coverage::Itself);
-            self.behind(&stop[..at], 0..stop[at]);
+            self.put_range(&stop[..at], 0..stop[at]);
         }
     }
 
     /// Covers all qualifiers that begin with `shared` and one of these bytes.
-    fn behind(&mut self, shared: &[u8], bytes: std::ops::Range<u8>) {
-        bytes.for_each(|last| self.put_behind(shared, last));
+    fn put_range(&mut self, shared: &[u8], bytes: std::ops::Range<u8>) {
+        bytes.for_each(|last| self.put_extended(shared, last));
     }
 
-    fn put_behind(&mut self, shared: &[u8], last: u8) {
+    fn put_extended(&mut self, shared: &[u8], last: u8) {
         self.put(&[shared, &[last]].concat(), Coverage::All);
     }
 
     fn put(&mut self, prefix: &[u8], meant: Coverage) {
-        let found = self.found.entry(prefix.to_vec()).or_insert(meant);
-        *found = meant.max(*found);
+        let coverage = self.prefixes.entry(prefix.to_vec()).or_insert(meant);
+        *coverage = meant.max(*coverage);
     }
 
     /// Drops prefixes that a shorter one covers: the filter would match the longer one, and reject
     /// qualifiers that the shorter one is meant to cover.
     fn finish(self) -> BTreeSet<Bytes> {
         let mut all: Option<Vec<u8>> = None;
-        let mut kept = BTreeSet::new();
-        for (prefix, meant) in self.found {
+        let mut prefixes = BTreeSet::new();
+        for (prefix, meant) in self.prefixes {
             if all.as_ref().is_some_and(|all| prefix.starts_with(all)) {
                 continue;
             }
-            kept.insert(Bytes::copy_from_slice(&prefix));
+            prefixes.insert(Bytes::copy_from_slice(&prefix));
             if meant == Coverage::All {
                 all = Some(prefix);
             }
         }
-        kept
+        prefixes
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_told_apart_to_the_byte() {
+    fn bounds_are_exact_to_the_byte() {
         let prefixes = cover(&[range(b"b37", b"b52"), range(b"d", b"e"), range(b"x", b"x\0")]);
         for (qualifier, is_in) in [
             (&b"b36\xff"[..], false),

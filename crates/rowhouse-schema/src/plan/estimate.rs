@@ -112,7 +112,8 @@ impl Plan {
     }
 
     fn estimate_rows(&self, sample: &Sample) -> EstimatedRows {
-        let (mut read, mut given) = (0, 0);
+        let mut read = 0;
+        let mut given = 0;
         for range in &self.ranges {
             let first = sample.keys.partition_point(|key| key[..] < range.start[..]);
             let keys = sample.keys[first..].iter().take_while(|key| range.contains(key));

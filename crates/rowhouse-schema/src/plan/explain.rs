@@ -42,12 +42,13 @@ impl Plan {
             (None, Some(_)) => "on each row's columns",
         };
         let names: Vec<_> = self.qualifiers().iter().map(|plan| plan.column().name()).collect();
-        let cells = match names.is_empty() {
-            true => String::new(),
-            false => format!(
+        let cells = if names.is_empty() {
+            String::new()
+        } else {
+            format!(
                 "cells: of {} only matching qualifiers; the store seeks to them\n",
                 names.join(", ")
-            ),
+            )
         };
         format!("read: {scans}\nfilter: {filter}\n{cells}")
     }
@@ -89,19 +90,19 @@ impl fmt::Display for Plan {
         self.qualifiers.iter().try_for_each(|plan| write!(f, "{plan}"))?;
         writeln!(f, "order: {}", self.order)?;
         for name in self.lossy() {
-            let kept = match self.schema.field(name) {
+            let stored = match self.schema.field(name) {
                 Some(field) if field.is_hashed() => "hash",
                 _ => "step",
             };
             match self.decided_by(name) {
                 None => writeln!(
                     f,
-                    "note: keys hold only the {kept} of {name}, which other values have too"
+                    "note: keys hold only the {stored} of {name}, which other values have too"
                 )?,
                 Some(column) => {
                     writeln!(
                         f,
-                        "note: keys hold only the {kept} of {name}, {} decides",
+                        "note: keys hold only the {stored} of {name}, {} decides",
                         ColumnAddress(column)
                     )?;
                 }
@@ -116,8 +117,8 @@ impl fmt::Display for Plan {
 
 impl fmt::Display for Residual {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (nth, wanted) in self.wanted.iter().enumerate() {
-            write!(f, "{}{wanted}", if nth == 0 { "" } else { " and " })?;
+        for (nth, conditions) in self.conditions.iter().enumerate() {
+            write!(f, "{}{conditions}", if nth == 0 { "" } else { " and " })?;
         }
         Ok(())
     }

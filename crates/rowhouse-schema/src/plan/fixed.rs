@@ -6,7 +6,7 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
-use super::found::KeyRanges;
+use super::matching::KeyRanges;
 use super::predicate::Comparison;
 use super::ranges::{normalize, subtract};
 use super::sequence::{StoredTest, is_boundary};
@@ -78,14 +78,15 @@ impl Compared<'_> {
         let width = usize::from(self.fixed.width);
         let constant = &self.constant[..self.constant.len().min(width)];
         // A value that the constant extends is less than the constant.
-        let stop = match self.constant.len() > width {
-            true => RowRange::prefix(constant).stop,
-            false if constant.is_empty() => return self.out_of_order_ranges(constant),
+        let stop = if self.constant.len() > width {
+            RowRange::prefix(constant).stop
+        } else if constant.is_empty() {
+            return self.out_of_order_ranges(constant);
+        } else if self.fixed.pad == Some(0) && self.fixed.check(constant).is_ok() {
             // Padded with zeros, values are in their own order.
-            false if self.fixed.pad == Some(0) && self.fixed.check(constant).is_ok() => {
-                self.stored(constant).into()
-            }
-            false => Bytes::copy_from_slice(constant),
+            self.stored(constant).into()
+        } else {
+            Bytes::copy_from_slice(constant)
         };
         let mut ranges = self.out_of_order_ranges(constant);
         ranges.push(RowRange { start: Bytes::new(), stop });
@@ -130,11 +131,10 @@ fn starting(fixed: Fixed, start: &[u8]) -> Vec<RowRange> {
 fn complemented(range: &RowRange) -> Option<RowRange> {
     let flipped = |bound: &Bytes| bound.iter().map(|byte| !byte).collect::<Vec<_>>();
     // No range is left if no bytes are greater than all keys with the complement's prefix.
-    let start = match range.stop.is_empty() {
-        true => Bytes::new(),
-        false => {
-            Some(RowRange::prefix(&flipped(&range.stop)).stop).filter(|start| !start.is_empty())?
-        }
+    let start = if range.stop.is_empty() {
+        Bytes::new()
+    } else {
+        Some(RowRange::prefix(&flipped(&range.stop)).stop).filter(|start| !start.is_empty())?
     };
     Some(RowRange { start, stop: RowRange::prefix(&flipped(&range.start)).stop })
 }

@@ -159,7 +159,8 @@ fn unit_hint(name: &str, count: i128, tick: Tick) -> Option<String> {
     units.into_iter().find_map(|unit| {
         let other = count.checked_mul(unit.nanos())?;
         is_between(other, EXPECTED).then(|| {
-            let (own, other) = (Time::from_nanos(own), Time::from_nanos(other));
+            let own = Time::from_nanos(own);
+            let other = Time::from_nanos(other);
             format!(
                 "`{name}` counts {}: {count} is {own}; as {} it would be {other}",
                 tick.word,

@@ -57,7 +57,7 @@ pub struct StreamMerge<T> {
     /// mostly consecutive in the merge; one comparison then finds a row's position.
     heads: Vec<(Vec<u8>, usize)>,
     /// The streams whose next row is unknown.
-    wanted: Vec<usize>,
+    requested: Vec<usize>,
     /// A buffer for a key, reused.
     spare: Vec<u8>,
 }
@@ -72,7 +72,7 @@ impl<T> StreamMerge<T> {
             direction,
             rows: (0..streams).map(|_| None).collect(),
             heads: Vec::with_capacity(streams),
-            wanted: (0..streams).rev().collect(),
+            requested: (0..streams).rev().collect(),
             spare: Vec::new(),
         }
     }
@@ -80,7 +80,7 @@ impl<T> StreamMerge<T> {
     /// Which stream, by position in the plan, needs the next row offered or the end reported;
     /// `None` if the merge can continue.
     pub fn wanted(&self) -> Option<usize> {
-        self.wanted.last().copied()
+        self.requested.last().copied()
     }
 
     /// Adds the next row from the stream that [`StreamMerge::wanted`] returned.
@@ -90,7 +90,7 @@ impl<T> StreamMerge<T> {
     /// order (the stream's next row is then still requested); and if no row is requested.
     pub fn offer(&mut self, key: &[u8], row: T) -> Result<()> {
         let logical = self.logical(key)?;
-        let stream = self.wanted.pop().ok_or_else(|| {
+        let stream = self.requested.pop().ok_or_else(|| {
             Error::invalid("a row was offered to a full merge, take the next row first")
         })?;
         let mut own = std::mem::take(&mut self.spare);
@@ -108,7 +108,7 @@ impl<T> StreamMerge<T> {
     /// As [`StreamMerge::offer`].
     pub fn is_next(&self, key: &[u8]) -> Result<bool> {
         let logical = self.logical(key)?;
-        let [stream] = self.wanted[..] else { return Ok(false) };
+        let [stream] = self.requested[..] else { return Ok(false) };
         let Some((other, others)) = self.heads.last() else { return Ok(true) };
         let order = logical[..].cmp(other).then(stream.cmp(others));
         Ok(order.is_lt() == (self.direction == Direction::Forward))
@@ -124,31 +124,31 @@ impl<T> StreamMerge<T> {
 
     /// Reports that the requested stream has no more rows.
     pub fn end(&mut self) {
-        self.wanted.pop();
+        self.requested.pop();
     }
 
     /// Returns the next row among all streams; `None` after the last, or while a stream's row is
     /// requested.
     pub fn next_row(&mut self) -> Option<T> {
-        if !self.wanted.is_empty() {
+        if !self.requested.is_empty() {
             return None;
         }
         let (mut key, stream) = self.heads.pop()?;
         key.clear();
         self.spare = key;
-        self.wanted.push(stream);
+        self.requested.push(stream);
         self.rows[stream].take()
     }
 
     /// Inserts a head at the right position.
     fn insert(&mut self, head: (Vec<u8>, usize)) {
-        let behind = match self.direction {
+        let after = match self.direction {
             Direction::Forward => Ordering::Greater,
             Direction::Reverse => Ordering::Less,
         };
-        let is_behind = |other: &(Vec<u8>, usize)| other.cmp(&head) == behind;
+        let is_after = |other: &(Vec<u8>, usize)| other.cmp(&head) == after;
         let place = match self.heads.last() {
-            Some(last) if !is_behind(last) => self.heads.partition_point(is_behind),
+            Some(last) if !is_after(last) => self.heads.partition_point(is_after),
             _ => self.heads.len(),
         };
         self.heads.insert(place, head);

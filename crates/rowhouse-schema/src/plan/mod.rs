@@ -3,7 +3,7 @@
 //!
 //! [`parse`] parses the query, [`bind`] turns it into one value [`set`] for each field, [`walk`]
 //! goes through the template from the left and pins bytes as far as it can, and [`explain`] prints
-//! the result. The walk gets from [`found`] the ranges for a field's requested values, or the
+//! the result. The walk gets from [`matching`] the ranges for a field's requested values, or the
 //! single values; each codec kind has a file for this. Qualifier fields are planned the same way in
 //! [`qualifiers`], and [`parts`] turns their ranges into reads.
 
@@ -15,8 +15,8 @@ mod cover;
 mod estimate;
 mod explain;
 mod fixed;
-mod found;
 mod hints;
+mod matching;
 mod merge;
 mod number;
 mod of_key;
@@ -146,7 +146,7 @@ pub struct Plan {
 /// Conditions that remain to be checked on decoded values, because the ranges hold other rows too.
 #[derive(Clone, Debug)]
 pub struct Residual {
-    wanted: Vec<FieldConditions>,
+    conditions: Vec<FieldConditions>,
 }
 
 /// A plan's ranges that belong to one bucket or salt.
@@ -163,8 +163,9 @@ impl Plan {
         predicate: &Predicate,
         zone: &TimeZone,
     ) -> Result<Self> {
-        let Bound { wanted, filter, qualifiers } = bind::bind(schema, columns, predicate, zone)?;
-        let walked = walk::walk(schema, &wanted);
+        let Bound { conditions, filter, qualifiers } =
+            bind::bind(schema, columns, predicate, zone)?;
+        let walked = walk::walk(schema, &conditions);
         let sequence = if walked.physical {
             RowSequence::Physical
         } else if are_in_order(&walked.streams) {
@@ -172,20 +173,21 @@ impl Plan {
         } else {
             RowSequence::Merged
         };
-        let kept = |at: &usize| wanted[*at].clone();
-        let residual = Residual { wanted: walked.residual.iter().filter_map(kept).collect() };
+        let of_slot = |at: &usize| conditions[*at].clone();
+        let residual =
+            Residual { conditions: walked.residual.iter().filter_map(of_slot).collect() };
         // In an index, a field that holds part of a value can precede one that holds the whole.
         let decides = |slot: usize| schema.position(schema.fields()[slot].name()) == Some(slot);
         let lossy = |slot: &usize| {
-            wanted[*slot].is_some() && schema.codec(*slot).is_lossy() && decides(*slot)
+            conditions[*slot].is_some() && schema.codec(*slot).is_lossy() && decides(*slot)
         };
         Ok(Self {
             schema: schema.clone(),
             ranges: walked.streams.iter().flat_map(|stream| stream.ranges.clone()).collect(),
-            residual: Some(residual).filter(|residual| !residual.wanted.is_empty()),
+            residual: Some(residual).filter(|residual| !residual.conditions.is_empty()),
             filter,
             qualifiers,
-            order: PlanOrder::new(schema, &wanted, sequence),
+            order: PlanOrder::new(schema, &conditions, sequence),
             streams: walked.streams,
             coarsened: walked.coarsened,
             candidates: (0..schema.fields().len()).filter(lossy).collect(),
@@ -209,8 +211,9 @@ impl Plan {
                 .unwrap_or_default()
         };
         let of_key = |plan: &Self| {
-            let wanted = plan.residual.as_ref().map(|residual| set::described(&residual.wanted));
-            wanted.unwrap_or_default()
+            let described =
+                plan.residual.as_ref().map(|residual| set::described(&residual.conditions));
+            described.unwrap_or_default()
         };
         self.ranges == other.ranges
             && of_key(self) == of_key(other)
@@ -344,10 +347,10 @@ impl Residual {
             Some(computed) => values.computed_values().get(computed),
         };
         let schema = values.schema();
-        self.wanted.iter().all(|wanted| {
-            wanted.slot < schema.slots()
-                && value(wanted.slot)
-                    .is_some_and(|value| wanted.matches(schema.codec(wanted.slot), value))
+        self.conditions.iter().all(|conditions| {
+            conditions.slot < schema.slots()
+                && value(conditions.slot)
+                    .is_some_and(|value| conditions.matches(schema.codec(conditions.slot), value))
         })
     }
 }

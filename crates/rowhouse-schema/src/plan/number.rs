@@ -2,7 +2,7 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
-use super::found::KeyRanges;
+use super::matching::KeyRanges;
 use super::set::NumberSet;
 use crate::encode::Number;
 use crate::encode::foreign::OrderBreak;
@@ -47,9 +47,10 @@ fn last_digits(number: &Number, set: &NumberSet) -> KeyRanges {
 /// number and of the first one after the last, where these exist.
 fn number_range(number: &Number, (low, high): (i128, i128)) -> RowRange {
     let first = number.floor(low) > number.floor(number.domain.min);
-    let (start, stop) = match number.is_desc() {
-        false => (first.then_some(low), number.following(high)),
-        true => (number.following(high).map(|_| high), number.preceding(low)),
+    let (start, stop) = if number.is_desc() {
+        (number.following(high).map(|_| high), number.preceding(low))
+    } else {
+        (first.then_some(low), number.following(high))
     };
     let bound =
         |value: Option<i128>| value.map_or_else(Bytes::new, |value| bytes(number, value).into());

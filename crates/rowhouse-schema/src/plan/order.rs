@@ -56,18 +56,19 @@ pub struct OrderedField {
 impl PlanOrder {
     pub(super) fn new(
         schema: &KeySchema,
-        wanted: &[Option<FieldConditions>],
+        conditions: &[Option<FieldConditions>],
         sequence: RowSequence,
     ) -> Self {
         let mut fields = Vec::new();
         if sequence == RowSequence::Physical {
             return Self { fields, complete: false, sequence };
         }
-        for (field, wanted) in schema.fields().iter().zip(wanted) {
+        for (field, of_field) in schema.fields().iter().zip(conditions) {
             // A single value is in order.
-            let order = match wanted.as_ref().is_some_and(FieldConditions::is_single) {
-                true => FieldOrder::Ordered,
-                false => FieldOrder::of(&field.codec),
+            let order = if of_field.as_ref().is_some_and(FieldConditions::is_single) {
+                FieldOrder::Ordered
+            } else {
+                FieldOrder::of(&field.codec)
             };
             if order == FieldOrder::Unordered {
                 return Self { fields, complete: false, sequence };

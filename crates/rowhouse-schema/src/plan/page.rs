@@ -73,7 +73,7 @@ impl Plan {
         let token = parse_hex(token).ok_or_else(|| refuse("is invalid: expected hex digits"))?;
         let body = token.len().checked_sub(SUM_LEN).map(|len| token.split_at(len));
         let (body, _) = body
-            .filter(|(body, found)| body.len() > HEAD_LEN && sum(body) == *found)
+            .filter(|(body, stored)| body.len() > HEAD_LEN && sum(body) == *stored)
             .ok_or_else(|| refuse("is invalid or damaged"))?;
         let (head, last) = body.split_at(HEAD_LEN);
         if head[0] != FORM {
@@ -88,10 +88,10 @@ impl Plan {
         if head[1] != direction as u8 {
             return Err(refuse("is of a read in the other direction"));
         }
-        self.behind(last, direction)
+        self.after(last, direction)
     }
 
-    fn behind(&self, last: &[u8], direction: Direction) -> Result<Self> {
+    fn after(&self, last: &[u8], direction: Direction) -> Result<Self> {
         let mut plan = self.clone();
         if self.is_merged() {
             let places = self.schema.places(last)?;
@@ -150,13 +150,13 @@ fn left(stream: &Stream, logical: &[u8], prefix: &[u8], direction: Direction) ->
 
 /// Returns the rows that follow a key in a direction, with or without the key itself.
 fn following(key: &[u8], with_key: bool, direction: Direction) -> RowRange {
-    let RowRange { start: key, stop: behind } = RowRange::row(key);
+    let RowRange { start: own, stop: next } = RowRange::row(key);
     let all = RowRange::all();
     match (direction, with_key) {
-        (Direction::Forward, true) => RowRange { start: key, ..all },
-        (Direction::Forward, false) => RowRange { start: behind, ..all },
-        (Direction::Reverse, true) => RowRange { stop: behind, ..all },
-        (Direction::Reverse, false) => RowRange { stop: key, ..all },
+        (Direction::Forward, true) => RowRange { start: own, ..all },
+        (Direction::Forward, false) => RowRange { start: next, ..all },
+        (Direction::Reverse, true) => RowRange { stop: next, ..all },
+        (Direction::Reverse, false) => RowRange { stop: own, ..all },
     }
 }
 

@@ -3,11 +3,11 @@
 //! ```text
 //! query     = [ condition *( "and" condition ) ]
 //! condition = "(" condition *( "and" condition ) ")"
-//!           / asked ( sign constant / "between" constant "and" constant
+//!           / field ( sign constant / "between" constant "and" constant
 //!                   / "in" "(" constant *( "," constant ) ")"
 //!                   / ( "starts" / "ends" ) "with" constant / "under" constant / "during" constant
 //!                   / "matches" text / "is" [ "not" ] "null" )
-//! asked     = name [ "." name ] / "hash(" name [ "." name ] ")"   (the latter before "=" or "in")
+//! field     = name [ "." name ] / "hash(" name [ "." name ] ")"   (the latter before "=" or "in")
 //! text      = "'" text with '' for a quote "'"
 //! constant  = text / "x'" hex digits "'" / "0x" hex digits
 //!           / number / time / "true" / "false" / "(" [ constant *( "," constant ) ] ")"
@@ -39,9 +39,10 @@ pub(super) fn parse(whole: &str, part: Range<usize>) -> Result<Predicate, Fault>
             open.push(at);
         }
         let (field, at) = reader.field()?;
-        let (field, test) = match is(&field, "hash") && reader.peek()?.1 == Token::Sign("(") {
-            true => reader.stored_hash(at)?,
-            false => (field, reader.test()?),
+        let (field, test) = if is(&field, "hash") && reader.peek()?.1 == Token::Sign("(") {
+            reader.stored_hash(at)?
+        } else {
+            (field, reader.test()?)
         };
         conditions.push(Condition { field, test, source: Some(source.clone()), at });
         while reader.peek()?.1 == Token::Sign(")") && open.pop().is_some() {
@@ -280,7 +281,8 @@ impl<'a> QueryLexer<'a> {
     fn next(&mut self) -> Result<(usize, Token<'a>), Fault> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
-        let (at, rest) = (self.at, rest.trim_start());
+        let at = self.at;
+        let rest = rest.trim_start();
         let Some(first) = rest.chars().next() else { return Ok((at, Token::End)) };
         if first == '\'' {
             return Ok((at, Token::Text(self.quoted()?)));

@@ -38,10 +38,10 @@ impl Plan {
     /// let query = Predicate::parse("price.at during 2022-12")?;
     /// let plan = key.plan_with_columns(&columns, &query, &TimeZone::UTC)?;
     ///
-    /// let mut asked = Columns::all();
-    /// asked.add_column("d", "n");
-    /// let parts = plan.parts(&asked);
-    /// assert_eq!((&parts[0].columns, &parts[0].filter), (&asked, &None));
+    /// let mut requested = Columns::all();
+    /// requested.add_column("d", "n");
+    /// let parts = plan.parts(&requested);
+    /// assert_eq!((&parts[0].columns, &parts[0].filter), (&requested, &None));
     /// assert_eq!(
     ///     parts[1].filter.as_ref().unwrap().to_string(),
     ///     "QualifierFilter(!=, 'binary:') AND \
@@ -104,19 +104,20 @@ fn beside<'f>(columns: &Columns, families: impl Iterator<Item = &'f [u8]>) -> Op
 fn qualifiers_read(family: &[u8], columns: &Columns, plans: &[&QualifierPlan]) -> Vec<RowRange> {
     let mut ranges: Vec<RowRange> = plans.iter().flat_map(|plan| plan.ranges.clone()).collect();
     let decided = |qualifier: &[u8]| plans.iter().any(|plan| plan.holds(qualifier));
-    let asked = |qualifier: &&[u8]| columns.has_column(family, qualifier) && !decided(qualifier);
+    let is_requested =
+        |qualifier: &&[u8]| columns.has_column(family, qualifier) && !decided(qualifier);
     let declared = plans.iter().flat_map(|plan| plan.schema.columns());
     let declared = declared.filter(|column| column.family() == family);
     let declared = declared.filter_map(|column| column.qualifier());
     match columns.qualifiers(family) {
         Some(qualifiers) => {
             let named = qualifiers.named().map(|named| &named[..]);
-            ranges.extend(named.filter(asked).map(RowRange::row));
+            ranges.extend(named.filter(is_requested).map(RowRange::row));
         }
         None if columns.selects_family(family) => {
             let leads = plans.iter().map(|plan| RowRange::prefix(plan.column().lead()));
             ranges.extend(subtract(RowRange::all(), leads.collect()));
-            ranges.extend(declared.filter(asked).map(RowRange::row));
+            ranges.extend(declared.filter(is_requested).map(RowRange::row));
         }
         None => {}
     }
@@ -156,7 +157,8 @@ fn after_empty_qualifier(filter: Filter) -> Filter {
 
 fn column_range(range: &RowRange) -> Option<Filter> {
     let bound = |bound: &Bytes| Some(bound.clone()).filter(|bound| !bound.is_empty());
-    let (min, max) = (bound(&range.start), bound(&range.stop));
+    let min = bound(&range.start);
+    let max = bound(&range.stop);
     (min.is_some() || max.is_some()).then_some(Filter::ColumnRange {
         min,
         min_inclusive: true,

@@ -246,8 +246,8 @@ impl Predicate {
 
     /// Returns the predicate with only some conditions.
     pub(crate) fn filtered(&self, keep: impl Fn(&Condition) -> bool) -> Self {
-        let kept = self.conditions.iter().filter(|condition| keep(condition)).cloned();
-        Self { conditions: Arc::new(kept.collect()) }
+        let selected = self.conditions.iter().filter(|condition| keep(condition)).cloned();
+        Self { conditions: Arc::new(selected.collect()) }
     }
 
     fn compare(self, field: &str, comparison: Comparison, value: Value) -> Self {
@@ -314,9 +314,10 @@ impl fmt::Display for Predicate {
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.test.is_of_hashes() {
-            true => write!(f, "hash({})", self.field)?,
-            false => f.write_str(&self.field)?,
+        if self.test.is_of_hashes() {
+            write!(f, "hash({})", self.field)?
+        } else {
+            f.write_str(&self.field)?
         }
         match &self.test {
             Test::Compare(comparison, constant) => write!(f, " {} {constant}", comparison.sign()),

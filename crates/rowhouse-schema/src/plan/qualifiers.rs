@@ -46,7 +46,7 @@ pub struct QualifierPlan {
     /// The qualifiers, as ranges that treat them like row keys.
     pub(super) ranges: Vec<RowRange>,
     /// All conditions, by template field.
-    wanted: Vec<FieldConditions>,
+    conditions: Vec<FieldConditions>,
     /// The slots for conditions that the ranges leave open.
     residual: Vec<usize>,
 }
@@ -80,7 +80,8 @@ impl QualifierPlan {
 
     /// The conditions that the ranges leave open, as the query has them; `None` if there are none.
     pub fn residual(&self) -> Option<String> {
-        let open = self.wanted.iter().filter(|wanted| self.residual.contains(&wanted.slot));
+        let open =
+            self.conditions.iter().filter(|conditions| self.residual.contains(&conditions.slot));
         let open: Vec<_> = open.map(ToString::to_string).collect();
         (!open.is_empty()).then(|| open.join(" and "))
     }
@@ -101,15 +102,15 @@ impl QualifierPlan {
     /// Returns true if the plan is for this column, and selects only cells in whose qualifiers this
     /// field has a value.
     pub(super) fn needs_value(&self, column: usize, slot: usize) -> bool {
-        self.at == column && self.wanted.iter().any(|it| it.slot == slot && !it.nulls)
+        self.at == column && self.conditions.iter().any(|it| it.slot == slot && !it.nulls)
     }
 
     fn passes(&self, fields: &Values) -> bool {
-        let passes = |wanted: &FieldConditions| {
-            let value = &fields.as_slice()[wanted.slot];
-            wanted.matches(self.template().codec(wanted.slot), value)
+        let passes = |conditions: &FieldConditions| {
+            let value = &fields.as_slice()[conditions.slot];
+            conditions.matches(self.template().codec(conditions.slot), value)
         };
-        self.wanted.iter().all(passes)
+        self.conditions.iter().all(passes)
     }
 
     fn template(&self) -> &KeySchema {
@@ -138,27 +139,28 @@ impl QualifierConditions {
         let nothing = || vec![None; template.slots()];
         let codec = template.codec(slot);
         let everything = || FieldConditions::everything(slot, codec, predicate);
-        let wanted = self.0.entry(at).or_insert_with(nothing)[slot].get_or_insert_with(everything);
-        wanted.note(nth);
+        let of_field =
+            self.0.entry(at).or_insert_with(nothing)[slot].get_or_insert_with(everything);
+        of_field.note(nth);
         let name = condition.field.as_str();
-        wanted.add(codec, condition, &ConstantReader { of: "field", name, zone })
+        of_field.add(codec, condition, &ConstantReader { of: "field", name, zone })
     }
 
     /// Returns the plans, in the order in which the columns are declared.
     pub(super) fn plan(self, columns: Option<&ColumnSchema>) -> Vec<QualifierPlan> {
         let Some(schema) = columns else { return Vec::new() };
-        let plan = |(at, mut wanted): (usize, Vec<Option<FieldConditions>>)| {
+        let plan = |(at, mut conditions): (usize, Vec<Option<FieldConditions>>)| {
             let template = schema.columns()[at].template()?;
-            wanted
+            conditions
                 .iter_mut()
                 .flatten()
-                .for_each(|wanted| wanted.close(template.codec(wanted.slot)));
-            let walked = walk(template, &wanted);
+                .for_each(|of_field| of_field.close(template.codec(of_field.slot)));
+            let walked = walk(template, &conditions);
             Some(QualifierPlan {
                 schema: schema.clone(),
                 at,
                 ranges: walked.streams.into_iter().flat_map(|stream| stream.ranges).collect(),
-                wanted: wanted.into_iter().flatten().collect(),
+                conditions: conditions.into_iter().flatten().collect(),
                 residual: walked.residual.into_iter().collect(),
             })
         };
@@ -174,8 +176,8 @@ fn field_of<'c>(
 ) -> Result<(usize, &'c KeySchema, usize), Fault> {
     let (name, field) = condition.qualifier_field().unwrap_or_default();
     let fault = |message: String| Fault::new(condition.at, message);
-    let found = columns.and_then(|columns| Some((columns, columns.position(name)?)));
-    let Some((columns, at)) = found else {
+    let declared = columns.and_then(|columns| Some((columns, columns.position(name)?)));
+    let Some((columns, at)) = declared else {
         if key.slot(name).is_some() {
             let message = format!("`{name}` is a field of the key, and has no fields itself");
             return Err(fault(message));

@@ -20,7 +20,8 @@ pub(super) fn normalize(mut ranges: Vec<RowRange>) -> Vec<RowRange> {
 
 /// Returns the rows in both sets.
 pub(super) fn intersect(a: &[RowRange], b: &[RowRange]) -> Vec<RowRange> {
-    let (mut i, mut j) = (0, 0);
+    let mut i = 0;
+    let mut j = 0;
     let mut both = Vec::new();
     while let (Some(left), Some(right)) = (a.get(i), b.get(j)) {
         let range = left.intersect(right);
@@ -72,9 +73,10 @@ pub(super) fn hull(ranges: &[RowRange]) -> Option<RowRange> {
 /// the greatest length, so the first row after the prefix with that length replaces a longer bound.
 pub(super) fn bounded(range: RowRange) -> Option<RowRange> {
     let cut = |bound: &Bytes| RowRange::prefix(&bound[..ROW_LEN_MAX]).stop;
-    let start = match range.start.len() > ROW_LEN_MAX {
-        true => Some(cut(&range.start)).filter(|start| !start.is_empty())?,
-        false => range.start,
+    let start = if range.start.len() > ROW_LEN_MAX {
+        Some(cut(&range.start)).filter(|start| !start.is_empty())?
+    } else {
+        range.start
     };
     let stop = if range.stop.len() > ROW_LEN_MAX { cut(&range.stop) } else { range.stop };
     Some(RowRange { start, stop }).filter(|range| !range.is_empty())

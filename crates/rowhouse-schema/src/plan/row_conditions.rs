@@ -34,8 +34,8 @@ impl RowConditions {
         query: &Predicate,
         zone: &TimeZone,
     ) -> Result<Self> {
-        let Bound { wanted, filter, qualifiers } = bind(key, columns, query, zone)?;
-        Ok(Self { key: key.clone(), fields: wanted, filter, qualifiers })
+        let Bound { conditions, filter, qualifiers } = bind(key, columns, query, zone)?;
+        Ok(Self { key: key.clone(), fields: conditions, filter, qualifiers })
     }
 
     /// Binds an index condition, in which times without a zone are UTC.
@@ -87,19 +87,19 @@ impl RowConditions {
 
     /// Returns true if a row without a cell in these columns never matches.
     pub(crate) fn needs_cell(&self) -> bool {
-        self.of_columns().iter().any(|wanted| !wanted.nulls)
+        self.of_columns().iter().any(|conditions| !conditions.nulls)
     }
 
     /// Returns true if a row matches only if this key field has a value.
     pub(crate) fn needs_value(&self, slot: usize) -> bool {
-        self.fields[slot].as_ref().is_some_and(|wanted| !wanted.nulls)
+        self.fields[slot].as_ref().is_some_and(|conditions| !conditions.nulls)
     }
 
     /// Returns true if a row matches only if the column with this position has a value that fits
     /// the column type.
     pub(crate) fn needs_value_of_column(&self, at: usize) -> bool {
-        let mut of_columns = self.of_columns().iter().filter(|wanted| wanted.slot == at);
-        of_columns.any(|wanted| !wanted.nulls && wanted.has_value_test())
+        let mut of_columns = self.of_columns().iter().filter(|conditions| conditions.slot == at);
+        of_columns.any(|conditions| !conditions.nulls && conditions.has_value_test())
     }
 
     /// Returns true if a column's cells are selected only if this qualifier field has a value.
@@ -129,9 +129,9 @@ impl RowConditions {
     /// Returns true if a row matches, given the key's stored field values and the cells. A value
     /// that does not fit the column type matches nothing.
     pub(crate) fn matches(&self, key: &[Value], cells: &Row) -> bool {
-        let holds = |wanted: &FieldConditions| {
-            let value = key.get(wanted.slot);
-            value.is_some_and(|value| wanted.matches(self.key.codec(wanted.slot), value))
+        let holds = |conditions: &FieldConditions| {
+            let value = key.get(conditions.slot);
+            value.is_some_and(|value| conditions.matches(self.key.codec(conditions.slot), value))
         };
         self.fields.iter().flatten().all(holds)
             && self.filter.as_ref().is_none_or(|filter| filter.matches(cells) == Ok(true))

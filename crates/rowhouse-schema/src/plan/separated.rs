@@ -4,7 +4,7 @@
 
 use rowhouse_model::RowRange;
 
-use super::found::KeyRanges;
+use super::matching::KeyRanges;
 use super::predicate::Comparison;
 use super::sequence::{StoredTest, compared};
 use crate::encode::{Separated, Separation};
@@ -53,6 +53,6 @@ fn rows(separated: Separated, value: &[u8]) -> RowRange {
         return RowRange::prefix(&bytes);
     }
     let mut stop = start.clone();
-    separated.behind(&mut stop);
+    separated.extend_past(&mut stop);
     RowRange { start: start.into(), stop: stop.into() }
 }

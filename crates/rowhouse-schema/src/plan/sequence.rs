@@ -3,7 +3,7 @@
 use rowhouse_model::RowRange;
 
 use super::fixed::fixed_keys;
-use super::found::KeyRanges;
+use super::matching::KeyRanges;
 use super::open::open_keys;
 use super::predicate::Comparison;
 use super::ranges::{intersect, normalize};
@@ -34,9 +34,9 @@ pub(super) fn sequence_keys(sequence: &Sequence, set: &BytesSet, limit: usize) -
         return list;
     }
     for test in &set.tests {
-        let found = keys(sequence, test, limit);
-        all.exact &= found.exact;
-        all.ranges = intersect(&all.ranges, &found.ranges);
+        let matched = keys(sequence, test, limit);
+        all.exact &= matched.exact;
+        all.ranges = intersect(&all.ranges, &matched.ranges);
     }
     all
 }
@@ -72,10 +72,11 @@ fn keys(sequence: &Sequence, test: &BytesTest, limit: usize) -> KeyRanges {
             let Some(dot) = end.iter().position(|byte| *byte == b'.') else {
                 return KeyRanges::candidates(RowRange::all());
             };
-            let (part, mut whole) = (&end[..dot], turned(&end[dot + 1..]));
+            let part = &end[..dot];
+            let mut whole = turned(&end[dot + 1..]);
             whole.push(b'.');
-            let found = stored(StoredTest::StartsWith(&whole));
-            KeyRanges { exact: found.exact && part.is_empty(), ..found }
+            let matched = stored(StoredTest::StartsWith(&whole));
+            KeyRanges { exact: matched.exact && part.is_empty(), ..matched }
         }
         _ => KeyRanges::candidates(RowRange::all()),
     }

@@ -163,7 +163,7 @@ impl FieldConditions {
             }
             (Set::Hashes(None), _) => true,
             (Set::Hashes(Some(list)), _) => {
-                value.as_bytes().is_some_and(|hash| list.iter().any(|wanted| wanted.stored == hash))
+                value.as_bytes().is_some_and(|hash| list.iter().any(|listed| listed.stored == hash))
             }
             _ => false,
         }
@@ -199,10 +199,7 @@ impl FieldConditions {
             Set::Bytes(set) => set.list.as_ref().map(Vec::len),
             Set::Hashes(list) => list.as_ref().map(Vec::len),
         };
-        match self.nulls {
-            true => singles == Some(0),
-            false => singles == Some(1),
-        }
+        if self.nulls { singles == Some(0) } else { singles == Some(1) }
     }
 
     /// Keeps in the lists only the values that pass every condition and that a key can hold.

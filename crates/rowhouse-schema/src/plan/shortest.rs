@@ -3,7 +3,7 @@
 
 use rowhouse_model::RowRange;
 
-use super::found::KeyRanges;
+use super::matching::KeyRanges;
 use super::set::NumberSet;
 use crate::encode::{ShortestDigits, digits_of};
 

@@ -58,8 +58,9 @@ impl Stream {
 /// comes after the one before it, regardless of the bucket.
 pub(super) fn are_in_order(streams: &[Stream]) -> bool {
     streams.windows(2).all(|pair| {
-        let (before, behind) = (pair[0].logical_prefix(), pair[1].logical_prefix());
-        before < behind && !behind.starts_with(&before)
+        let before = pair[0].logical_prefix();
+        let after = pair[1].logical_prefix();
+        before < after && !after.starts_with(&before)
     })
 }
 
@@ -69,19 +70,18 @@ impl Walked {
         mut self,
         schema: &KeySchema,
         paths: &[Path],
-        wanted: &[Option<FieldConditions>],
+        conditions: &[Option<FieldConditions>],
     ) -> Self {
         let ranges = std::mem::take(&mut self.ranges);
         if self.empty {
             self.residual.clear();
             return self;
         }
-        self.streams = match self.physical || schema.computed().is_empty() {
-            true => {
-                let ranges = ranges.into_iter().map(|(_, range)| range).collect();
-                vec![Stream { ranges, ..Stream::default() }]
-            }
-            false => grouped(paths, ranges),
+        self.streams = if self.physical || schema.computed().is_empty() {
+            let ranges = ranges.into_iter().map(|(_, range)| range).collect();
+            vec![Stream { ranges, ..Stream::default() }]
+        } else {
+            grouped(paths, ranges)
         };
         for stream in &mut self.streams {
             stream.ranges = normalize(std::mem::take(&mut stream.ranges));
@@ -95,7 +95,7 @@ impl Walked {
             stream.ranges = ranges.into_iter().filter_map(bounded).collect();
         }
         self.streams.retain(|stream| !stream.ranges.is_empty());
-        self.residual.retain(|slot| wanted[*slot].is_some());
+        self.residual.retain(|slot| conditions[*slot].is_some());
         self
     }
 

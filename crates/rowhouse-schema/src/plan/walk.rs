@@ -5,7 +5,7 @@ use std::ops::Range;
 use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
 
 use super::RANGES_MAX;
-use super::found::{KeyRanges, Pin, all_values, found, pins, under, values_count};
+use super::matching::{KeyRanges, Pin, all_values, matching_keys, pins, under, values_count};
 use super::ranges::{coarsen, hull, intersect};
 use super::set::FieldConditions;
 use super::streams::Walked;
@@ -18,14 +18,14 @@ use crate::template::Element;
 const SKIP_VALUES_MAX: usize = 1_000;
 
 /// Returns the ranges that hold the matching rows.
-pub(super) fn walk(schema: &KeySchema, wanted: &[Option<FieldConditions>]) -> Walked {
-    let listed = |wanted: &Option<FieldConditions>| {
-        wanted.as_ref().and_then(|wanted| pins(schema.codec(wanted.slot), wanted))
+pub(super) fn walk(schema: &KeySchema, conditions: &[Option<FieldConditions>]) -> Walked {
+    let listed = |of_slot: &Option<FieldConditions>| {
+        of_slot.as_ref().and_then(|of_slot| pins(schema.codec(of_slot.slot), of_slot))
     };
-    let pins: Vec<Option<Vec<Pin>>> = wanted.iter().map(listed).collect();
+    let pins: Vec<Option<Vec<Pin>>> = conditions.iter().map(listed).collect();
     let mut walk = Walk {
         schema,
-        wanted,
+        conditions,
         pins: &pins,
         paths: vec![Path::new(schema)],
         uncertain: None,
@@ -37,7 +37,7 @@ pub(super) fn walk(schema: &KeySchema, wanted: &[Option<FieldConditions>]) -> Wa
 
 pub(super) struct Walk<'a> {
     pub(super) schema: &'a KeySchema,
-    pub(super) wanted: &'a [Option<FieldConditions>],
+    pub(super) conditions: &'a [Option<FieldConditions>],
     /// The requested values that can be listed, by slot.
     pub(super) pins: &'a [Option<Vec<Pin>>],
     /// The bytes pinned so far, one path for each value combination.
@@ -135,19 +135,19 @@ impl Walk<'_> {
 
     fn field(&mut self, nth: usize, field: usize) -> Next {
         let codec = self.schema.codec(field);
-        let wanted = self.wanted[field].as_ref();
+        let conditions = self.conditions[field].as_ref();
         let chosen = self.paths.iter().any(|path| path.chosen(field).is_some());
         if let Some(pins) = &self.pins[field]
             // Adjacent values in a list form one range, if no condition follows.
             && (chosen || pins.len() < 2 || self.has_later_condition(nth) || !is_ordered_number(codec))
         {
-            return self.pin_wanted(nth, field, pins);
+            return self.pin_listed(nth, field, pins);
         }
-        if let Some(pins) = self.small(nth, codec, wanted) {
+        if let Some(pins) = self.small(nth, codec, conditions) {
             return self.pin(nth, field, &pins);
         }
-        let found = found(codec, wanted, RANGES_MAX / self.paths.len());
-        self.stop_at(nth, codec, found)
+        let keys = matching_keys(codec, conditions, RANGES_MAX / self.paths.len());
+        self.stop_at(nth, codec, keys)
     }
 
     /// Returns all values of a small field, if enumerating them leads to a later condition.
@@ -155,7 +155,7 @@ impl Walk<'_> {
         &self,
         nth: usize,
         codec: &Codec,
-        wanted: Option<&FieldConditions>,
+        conditions: Option<&FieldConditions>,
     ) -> Option<Vec<Pin>> {
         let room = RANGES_MAX / self.paths.len();
         // The domain size decides, not how many values are left: a narrow range in a wide field is
@@ -163,14 +163,14 @@ impl Walk<'_> {
         if !is_small(codec) || !self.reaches_condition(nth) {
             return None;
         }
-        all_values(codec, wanted, SKIP_VALUES_MAX.min(room))
+        all_values(codec, conditions, SKIP_VALUES_MAX.min(room))
     }
 
     /// Returns true if a condition follows an element, with only small fields in between.
     fn reaches_condition(&self, nth: usize) -> bool {
         for element in &self.schema.elements()[nth + 1..] {
             let Some(slot) = self.schema.slot_of(element) else { continue };
-            if self.wanted[slot].is_some() {
+            if self.conditions[slot].is_some() {
                 return true;
             }
             if !is_small(self.schema.codec(slot)) {
@@ -180,7 +180,7 @@ impl Walk<'_> {
         false
     }
 
-    fn pin_wanted(&mut self, nth: usize, field: usize, pins: &[Pin]) -> Next {
+    fn pin_listed(&mut self, nth: usize, field: usize, pins: &[Pin]) -> Next {
         let codec = self.schema.codec(field);
         if matches!(codec.end(), Some(End::Before(_))) {
             let end = if pins.len() > 1 { self.schema.elements().len() } else { nth + 1 };
@@ -232,8 +232,8 @@ impl Walk<'_> {
     }
 
     /// Ends the walk with the ranges that a codec found.
-    pub(super) fn stop_at(&mut self, nth: usize, codec: &Codec, found: KeyRanges) -> Next {
-        let KeyRanges { mut ranges, mut exact } = found;
+    pub(super) fn stop_at(&mut self, nth: usize, codec: &Codec, keys: KeyRanges) -> Next {
+        let KeyRanges { mut ranges, mut exact } = keys;
         if ranges.is_empty() {
             return self.nothing(nth);
         }
@@ -304,17 +304,18 @@ impl Walk<'_> {
             let elements = self.schema.elements()[elements].iter();
             self.walked.residual.extend(elements.filter_map(|e| self.schema.slot_of(e)));
         }
-        let behind = &self.schema.elements()[reached..];
-        self.walked.physical |= behind.iter().any(|element| match element {
+        let following = &self.schema.elements()[reached..];
+        self.walked.physical |= following.iter().any(|element| match element {
             Element::Computed(computed) => !self.schema.follows(*computed),
             Element::Literal(_) | Element::Field(_) => false,
         });
-        self.walked.into_streams(self.schema, &self.paths, self.wanted)
+        self.walked.into_streams(self.schema, &self.paths, self.conditions)
     }
 
     pub(super) fn has_later_condition(&self, nth: usize) -> bool {
-        let mut behind = self.schema.elements()[nth + 1..].iter();
-        behind.any(|e| self.schema.slot_of(e).is_some_and(|slot| self.wanted[slot].is_some()))
+        let mut following = self.schema.elements()[nth + 1..].iter();
+        following
+            .any(|e| self.schema.slot_of(e).is_some_and(|slot| self.conditions[slot].is_some()))
     }
 }
 

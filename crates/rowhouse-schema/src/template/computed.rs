@@ -18,7 +18,7 @@ pub(super) struct RawComputed {
 }
 
 impl RawComputed {
-    pub(super) fn behind(mut self, offset: usize) -> Self {
+    pub(super) fn shifted(mut self, offset: usize) -> Self {
         self.at += offset;
         self.of.iter_mut().for_each(|(at, _)| *at += offset);
         self

@@ -108,7 +108,7 @@ fn inside<'a>(at: usize, word: &'a str, what: &str) -> Result<(usize, &'a str), 
 
 fn labels(at: usize, word: &str) -> Result<FieldType, Fault> {
     let (at, inside) = inside(at, word, "labels such as enum(open,closed)")?;
-    let labels = Labels::parse(inside).map_err(|(behind, why)| Fault::new(at + behind, why))?;
+    let labels = Labels::parse(inside).map_err(|(offset, why)| Fault::new(at + offset, why))?;
     Ok(FieldType::Enum(labels))
 }
 

@@ -59,16 +59,16 @@ pub(crate) fn parse(template: &str, naming: Naming) -> Result<Parsed, Fault> {
     let names: Vec<_> = pieces.iter().filter_map(stored_name).collect();
     let mut parsed = Parsed { elements: Vec::new(), fields: Vec::new(), computed: Vec::new() };
     for (nth, piece) in pieces.iter().enumerate() {
-        let behind = &pieces[nth + 1..];
+        let following = &pieces[nth + 1..];
         parsed.elements.push(match piece {
             Piece::Literal(bytes) => Element::Literal(bytes.clone()),
             Piece::Field(raw) => {
-                let field = finish(raw, behind, parsed.fields.last(), naming)?;
+                let field = finish(raw, following, parsed.fields.last(), naming)?;
                 parsed.fields.push(field);
                 Element::Field(parsed.fields.len() - 1)
             }
             Piece::Computed(raw) => {
-                check_rest(raw, behind)?;
+                check_rest(raw, following)?;
                 let computed = raw.finish(|name| operand(name, &names, &pieces, naming))?;
                 parsed.computed.push(computed);
                 Element::Computed(parsed.computed.len() - 1)
@@ -148,16 +148,16 @@ fn operand(
 }
 
 /// Checks that a field computed from the rest has a stored field after it, and no computed one.
-fn check_rest(raw: &RawComputed, behind: &[Piece]) -> Result<(), Fault> {
+fn check_rest(raw: &RawComputed, following: &[Piece]) -> Result<(), Fault> {
     if !raw.is_of_rest() {
         return Ok(());
     }
     let hint = "name the fields: of user,day";
-    if behind.iter().any(|piece| matches!(piece, Piece::Computed(_))) {
+    if following.iter().any(|piece| matches!(piece, Piece::Computed(_))) {
         let message = "no computed field is allowed after one that is computed from the rest";
         return Err(Fault::new(raw.at, message).hint(hint));
     }
-    if !behind.iter().any(|piece| matches!(piece, Piece::Field(_))) {
+    if !following.iter().any(|piece| matches!(piece, Piece::Field(_))) {
         return Err(Fault::new(raw.at, "there is no field after it to compute it from").hint(hint));
     }
     Ok(())
@@ -166,18 +166,18 @@ fn check_rest(raw: &RawComputed, behind: &[Piece]) -> Result<(), Fault> {
 /// Returns the field, given the pieces after it and the field before it.
 fn finish(
     raw: &StoredSource,
-    behind: &[Piece],
+    following: &[Piece],
     before: Option<&Field>,
     naming: Naming,
 ) -> Result<Field, Fault> {
-    let end = if raw.is_open() { end(raw, behind, naming)? } else { End::Key };
+    let end = if raw.is_open() { end(raw, following, naming)? } else { End::Key };
     let codec =
         Codec::new(&raw.field_type, &raw.modifiers, end).map_err(|why| Fault::new(raw.at, why))?;
-    let codec = if is_tail(behind) { codec.in_tail() } else { codec };
+    let codec = if is_tail(following) { codec.in_tail() } else { codec };
     if !codec.is_prefix_free() {
-        check_behind(raw, behind.first())?;
+        check_following(raw, following.first())?;
     }
-    let order = FieldOrder::of(&codec).behind(before.map(|field| field.order));
+    let order = FieldOrder::of(&codec).after(before.map(|field| field.order));
     Ok(Field {
         name: raw.name.clone(),
         field_type: raw.field_type.clone(),
@@ -188,16 +188,16 @@ fn finish(
 }
 
 /// Returns true if all pieces are fields with separators.
-fn is_tail(behind: &[Piece]) -> bool {
-    behind.iter().all(|piece| match piece {
+fn is_tail(following: &[Piece]) -> bool {
+    following.iter().all(|piece| match piece {
         Piece::Field(raw) => raw.codec().is_some_and(|codec| codec.separated().is_some()),
         Piece::Literal(_) | Piece::Computed(_) => false,
     })
 }
 
 /// After a zero byte that ends a value only if no FF follows, no element may begin with FF.
-fn check_behind(raw: &StoredSource, behind: Option<&Piece>) -> Result<(), Fault> {
-    let is_right = match behind {
+fn check_following(raw: &StoredSource, following: Option<&Piece>) -> Result<(), Fault> {
+    let is_right = match following {
         None => true,
         Some(Piece::Literal(literal)) => literal[0] != 0xFF,
         Some(Piece::Field(field)) => field.is_element(),
@@ -212,8 +212,8 @@ fn check_behind(raw: &StoredSource, behind: Option<&Piece>) -> Result<(), Fault>
 }
 
 /// Returns an open field's end: the key's end, a literal, or by length.
-fn end(raw: &StoredSource, behind: &[Piece], naming: Naming) -> Result<End, Fault> {
-    let literal = match behind.first() {
+fn end(raw: &StoredSource, following: &[Piece], naming: Naming) -> Result<End, Fault> {
+    let literal = match following.first() {
         None => return Ok(End::Key),
         _ if matches!(raw.field_type, FieldType::Repeat(_)) => {
             return Err(Fault::new(raw.at, "repeated values extend to the end of the key")
@@ -234,12 +234,12 @@ fn end(raw: &StoredSource, behind: &[Piece], naming: Naming) -> Result<End, Faul
         }
         return Ok(End::Literal(literal.clone()));
     }
-    let width = behind.iter().try_fold(0, |sum, piece| piece.width().map(|width| sum + width));
-    width.map(End::Before).ok_or_else(|| no_end(raw, behind, naming))
+    let width = following.iter().try_fold(0, |sum, piece| piece.width().map(|width| sum + width));
+    width.map(End::Before).ok_or_else(|| no_end(raw, following, naming))
 }
 
-fn no_end(raw: &StoredSource, behind: &[Piece], naming: Naming) -> Fault {
-    let variable = behind.iter().find_map(|piece| match piece {
+fn no_end(raw: &StoredSource, following: &[Piece], naming: Naming) -> Fault {
+    let variable = following.iter().find_map(|piece| match piece {
         Piece::Field(field) if field.width().is_none() => Some(field),
         _ => None,
     });
@@ -271,7 +271,7 @@ fn pieces(template: &str, naming: Naming) -> Result<Vec<Piece>, Fault> {
             let bracket = field::parse(inside, naming).map_err(|fault| fault.behind(at + 1))?;
             pieces.push(match bracket {
                 Bracket::Stored(raw) => Piece::Field(StoredSource { at: raw.at + at + 1, ..raw }),
-                Bracket::Computed(computed) => Piece::Computed(computed.behind(at + 1)),
+                Bracket::Computed(computed) => Piece::Computed(computed.shifted(at + 1)),
             });
             at += inside.len() + 2;
             continue;

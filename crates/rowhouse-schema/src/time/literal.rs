@@ -68,7 +68,8 @@ impl TimeLiteral {
         let zone = self.zone.map(|zone| match zone.seconds() {
             0 => "Z".to_owned(),
             seconds => {
-                let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
+                let sign = if seconds < 0 { '-' } else { '+' };
+                let minutes = seconds.abs() / 60;
                 format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
             }
         });
@@ -100,7 +101,9 @@ impl TimeLiteral {
     fn at(&self, day: Day, second: i32, zone: &TimeZone) -> Result<i128, Fault> {
         let outside = |_| Fault::new(0, "no calendar reaches this time");
         let (date, cycles) = day.to_date().map_err(outside)?;
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let hour = second / 3600;
+        let minute = second / 60 % 60;
+        let second = second % 60;
         let wall = DateTime::from_parts(
             date,
             jiff::civil::Time::new(hour as i8, minute as i8, second as i8, 0).map_err(outside)?,
@@ -271,9 +274,9 @@ impl TimeScanner<'_> {
     }
 
     fn skip(&mut self, word: &str) -> bool {
-        let found = self.text[self.at..].starts_with(word);
-        self.at += if found { word.len() } else { 0 };
-        found
+        let is_next = self.text[self.at..].starts_with(word);
+        self.at += if is_next { word.len() } else { 0 };
+        is_next
     }
 
     fn expected(&self, what: &str) -> Fault {

@@ -32,8 +32,7 @@ const EXPONENT_MAX: i32 = 1_000_000;
 impl Decimal {
     /// Returns `digits` times ten to the power of `exponent`; `None` if there are more than 38
     /// digits, or the exponent is beyond ±1,000,000.
-    pub fn new(digits: i128, exponent: i32) -> Option<Self> {
-        let (mut digits, mut exponent) = (digits, exponent);
+    pub fn new(mut digits: i128, mut exponent: i32) -> Option<Self> {
         while digits != 0 && digits % 10 == 0 {
             digits /= 10;
             exponent = exponent.checked_add(1)?;
@@ -160,7 +159,8 @@ impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.digits < 0 { "-" } else { "" };
         let digits = self.digits.unsigned_abs().to_string();
-        let (len, magnitude) = (digits.len() as i32, self.magnitude());
+        let len = digits.len() as i32;
+        let magnitude = self.magnitude();
         match magnitude {
             _ if self.exponent >= 0 && magnitude <= DIGITS_MAX as i32 => {
                 write!(f, "{sign}{digits}{}", "0".repeat(self.exponent.unsigned_abs() as usize))

@@ -129,7 +129,7 @@ fn a_bucket_of_a_floored_value_is_warned_of_and_its_rows_are_why() {
 /// The README's template describes existing keys, and the findings are problems that their authors
 /// had. The second template applies the findings to a new table.
 #[test]
-fn the_template_of_the_readme_is_found_to_be_an_old_key_and_its_new_form_is_left_alone() {
+fn the_template_of_the_readme_is_reported_as_old_and_its_new_form_is_not() {
     check(
         "[blogger text]_[at millis digits desc]",
         expect![[r#"
@@ -181,7 +181,7 @@ fn more_than_three_families_are_warned_of() {
 }
 
 #[test]
-fn long_names_and_long_rows_are_warned_of_with_what_they_cost() {
+fn long_names_and_long_rows_are_warned_of_with_their_cost() {
     let size = FamilySize {
         name: "details".into(),
         cells: 3_000,
@@ -218,7 +218,7 @@ fn few_leading_values_are_seen_in_a_sample() {
 }
 
 #[test]
-fn every_rule_says_what_it_is_and_why() {
+fn every_rule_has_a_name_and_a_reason() {
     let rules: Vec<_> = Rule::all()
         .map(|rule| format!("{} {}: {}", rule.code(), rule.name(), rule.reason()))
         .collect();

@@ -7,19 +7,20 @@ use rowhouse_schema::{Date, KeySchema, Time, Uuid, Value};
 /// Checks that the value encodes to these bytes, and that they decode to it.
 #[track_caller]
 fn check(field: &str, value: impl Into<Value>, key: &str) {
-    let (value, schema) = (value.into(), KeySchema::parse(&format!("[f {field}]")).unwrap());
+    let value = value.into();
+    let schema = KeySchema::parse(&format!("[f {field}]")).unwrap();
     let encoded = schema.encode(&[("f", value.clone())]).unwrap();
     assert_eq!(escape(&encoded), key, "{field}");
     assert_eq!(schema.decode(&encoded).unwrap()["f"].to_string(), value.to_string(), "{field}");
 }
 
-/// Checks a value for which the key holds only `kept`.
+/// Checks a value for which the key holds only `stored`.
 #[track_caller]
-fn check_kept(field: &str, value: impl Into<Value>, key: &str, kept: impl Into<Value>) {
+fn check_stored(field: &str, value: impl Into<Value>, key: &str, stored: impl Into<Value>) {
     let schema = KeySchema::parse(&format!("[f {field}]")).unwrap();
     let encoded = schema.encode(&[("f", value.into())]).unwrap();
     assert_eq!(escape(&encoded), key, "{field}");
-    assert_eq!(schema.decode(&encoded).unwrap()["f"], kept.into(), "{field}");
+    assert_eq!(schema.decode(&encoded).unwrap()["f"], stored.into(), "{field}");
 }
 
 #[test]
@@ -38,7 +39,7 @@ fn dates_and_calendars() {
     check("ymd reverse", date("2022-12-01"), "10212202");
     check("ymdhm", time("2022-12-01T08:25"), "202212010825");
     check("ymdhms", time("2022-12-01T08:25:30"), "20221201082530");
-    check_kept(
+    check_stored(
         "ymdhms floor 1h",
         time("2022-12-01T08:25:30"),
         "20221201080000",
@@ -118,10 +119,10 @@ fn numbers_as_text() {
     check("u8 digits", 7, "007");
     check("digits 11 reverse", 13_912_345_678_u64, "87654321931");
     check("u32 reverse", 1, r"\x01\x00\x00\x00");
-    check_kept("u32 floor 100", 1234, r"\x00\x00\x04\xB0", 1200_u32);
-    check_kept("i8 floor 10", -11, "l", -20_i8);
+    check_stored("u32 floor 100", 1234, r"\x00\x00\x04\xB0", 1200_u32);
+    check_stored("i8 floor 10", -11, "l", -20_i8);
     // Below the first step there is only the minimum.
-    check_kept("i8 floor 100", -128, r"\x00", -128_i8);
+    check_stored("i8 floor 100", -128, r"\x00", -128_i8);
 }
 
 #[test]
@@ -148,15 +149,15 @@ fn hashes() {
         let bytes = (0..hex.len()).step_by(2);
         Value::Hashed(bytes.map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect())
     };
-    check_kept("text md5 4 hex", "abc", "90015098", hashed("90015098"));
-    check_kept("text sha1 2", "abc", r"\xA9\x99", hashed("a999"));
-    check_kept("text sha256 2", "abc", r"\xBAx", hashed("ba78"));
-    check_kept("text crc32 4 hex", "123456789", "cbf43926", hashed("cbf43926"));
-    check_kept("text murmur3 4 hex", "abc", "b3dd93fa", hashed("b3dd93fa"));
-    check_kept("text xxh3 8 hex", "abc", "78af5f94892f3950", hashed("78af5f94892f3950"));
+    check_stored("text md5 4 hex", "abc", "90015098", hashed("90015098"));
+    check_stored("text sha1 2", "abc", r"\xA9\x99", hashed("a999"));
+    check_stored("text sha256 2", "abc", r"\xBAx", hashed("ba78"));
+    check_stored("text crc32 4 hex", "123456789", "cbf43926", hashed("cbf43926"));
+    check_stored("text murmur3 4 hex", "abc", "b3dd93fa", hashed("b3dd93fa"));
+    check_stored("text xxh3 8 hex", "abc", "78af5f94892f3950", hashed("78af5f94892f3950"));
     // From the number's eight bytes, and from the digits.
-    check_kept("i64 md5 4 hex", -5, "ff8ad698", hashed("ff8ad698"));
-    check_kept("digits 3 md5 4 hex", 7, "9e94b15e", hashed("9e94b15e"));
+    check_stored("i64 md5 4 hex", -5, "ff8ad698", hashed("ff8ad698"));
+    check_stored("digits 3 md5 4 hex", 7, "9e94b15e", hashed("9e94b15e"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn schema() -> KeySchema {
 
 proptest! {
     #[test]
-    fn a_sample_of_all_keys_tells_how_many_rows_are_read_and_given(
+    fn a_sample_of_all_keys_gives_the_rows_read_and_returned(
         rows in prop::collection::btree_set((0u8..20, 0u8..20), 0..60),
         unfit in prop::collection::btree_set(prop::collection::vec(0u8..5, 1..3), 0..5),
         starts in prop::collection::btree_set(prop::collection::vec(0u8..5, 1..3), 0..6),
@@ -54,7 +54,7 @@ fn regions_that_leave_a_gap_or_overlap_are_refused() {
 }
 
 #[test]
-fn nothing_is_said_of_what_is_not_known() {
+fn unknown_statistics_are_not_reported() {
     let schema = schema();
     let plan = schema.plan(&Predicate::all()).unwrap();
     assert_eq!(plan.estimate(&Statistics::default()).to_string(), "");

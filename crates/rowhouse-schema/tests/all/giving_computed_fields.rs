@@ -31,7 +31,7 @@ fn a_bucket_that_is_given_must_be_the_one_that_is_computed() {
 }
 
 #[test]
-fn a_bucket_of_what_is_given_by_its_hash_has_to_be_named() {
+fn a_bucket_of_a_field_given_by_hash_has_to_be_named() {
     let template = "[bucket 16 of user as shard]-[user text md5 2 hex]";
     let user = || ("user", Value::Hashed(vec![0x9F, 0x9D]));
     check(
@@ -47,10 +47,11 @@ fn a_bucket_of_what_is_given_by_its_hash_has_to_be_named() {
 
 /// The key loses the minute, but keeps the bucket that was computed from it.
 #[test]
-fn what_was_decoded_keeps_the_bucket_of_what_is_lost() {
+fn decoded_values_retain_the_bucket_of_a_lossy_field() {
     let schema = KeySchema::parse("[bucket 16 of at][at seconds 4 floor 1h]").unwrap();
     let minute = |text: &str| schema.encode(&[("at", text.into())]).unwrap();
-    let (first, second) = (minute("2022-12-01T08:25"), minute("2022-12-01T08:26"));
+    let first = minute("2022-12-01T08:25");
+    let second = minute("2022-12-01T08:26");
     assert_ne!(first[0], second[0]);
     assert_eq!(first[1..], second[1..]);
     for key in [first, second] {

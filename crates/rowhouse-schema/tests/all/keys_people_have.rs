@@ -77,7 +77,7 @@ fn posts_of_december_2022() {
 }
 
 #[test]
-fn names_without_a_delimiter_are_told_apart_by_length() {
+fn names_without_a_delimiter_are_separated_by_length() {
     let template = "[blogger text][at millis digits desc]";
     // "CSDN_1" + (Long.MAX_VALUE - ts)
     check(

@@ -15,7 +15,7 @@ fn key(user: &str, n: u8) -> Vec<u8> {
 }
 
 #[test]
-fn every_bucket_goes_on_behind_the_last_logical_key() {
+fn every_bucket_resumes_after_the_last_logical_key() {
     let plan = plan(TEMPLATE, "user >= 'b'");
     let resume = |direction| {
         let token = plan.page_token(&key("bob", 7), direction).unwrap();
@@ -128,7 +128,7 @@ fn the_same_query_in_another_zone_is_another_one() {
 }
 
 #[test]
-fn behind_the_last_row_there_is_nothing() {
+fn no_row_follows_the_last_one() {
     let plan = plan("[id text]", "id between 'a' and 'b'");
     let token = plan.page_token(b"b", Direction::Forward).unwrap();
     assert!(plan.resume(&token, Direction::Forward).unwrap().ranges().is_empty());

@@ -191,7 +191,7 @@ fn mistakes_are_pointed_at() {
 }
 
 #[test]
-fn what_a_type_does_not_compare_with_is_said() {
+fn constants_that_a_type_cannot_compare_are_reported() {
     check(
         "[d f64][e enum(a,b)]",
         "e = 'c'",

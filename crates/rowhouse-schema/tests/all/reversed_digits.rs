@@ -12,7 +12,7 @@ fn key(template: &str, value: Value) -> String {
 }
 
 #[test]
-fn digits_of_hex_stand_in_reverse_order_whatever_type_they_write() {
+fn hex_digits_are_reversed_in_every_type() {
     let bytes = || Value::Bytes(vec![0x12, 0x34]);
     assert_eq!(key("[v bytes 2 hex]", bytes()), "1234");
     assert_eq!(key("[v bytes 2 hex reverse]", bytes()), "4321");
@@ -48,12 +48,12 @@ fn plans_find_digits_in_reverse_order() {
         for row in &rows {
             let given = [("v", Value::from(row.clone())), ("n", 7.into())];
             let key = schema.encode(&given).unwrap();
-            let found = plan.ranges().iter().any(|range| range.contains(&key))
+            let is_hit = plan.ranges().iter().any(|range| range.contains(&key))
                 && plan.matches(&schema.decode(&key).unwrap());
             let key = raw.encode(&given).unwrap();
-            let wanted = brute.ranges().iter().any(|range| range.contains(&key))
+            let expected = brute.ranges().iter().any(|range| range.contains(&key))
                 && brute.matches(&raw.decode(&key).unwrap());
-            assert_eq!(found, wanted, "{query}: {row:?}");
+            assert_eq!(is_hit, expected, "{query}: {row:?}");
         }
     }
     let plan = schema.plan(&Predicate::parse("v ends with 0x80").unwrap()).unwrap();
@@ -70,7 +70,7 @@ fn is_answer(schema: &KeySchema, query: &str, value: u64) -> bool {
 }
 
 #[test]
-fn first_and_last_digits_of_a_number_are_found_in_every_form() {
+fn first_and_last_digits_of_a_number_are_matched_in_every_form() {
     let values: Vec<u64> = (0..400).map(|n| n * 37 % 10_000).chain([678, 5678, 6780]).collect();
     let queries = [
         "v ends with '678'",
@@ -95,7 +95,7 @@ fn first_and_last_digits_of_a_number_are_found_in_every_form() {
         for query in queries {
             for &value in &values {
                 let digits = format!("{value:04}");
-                let wanted = query.split(" and ").all(|condition| {
+                let expected = query.split(" and ").all(|condition| {
                     let constant = |word: &str| {
                         condition.split_once(word).map(|(_, constant)| constant.trim_matches('\''))
                     };
@@ -108,7 +108,11 @@ fn first_and_last_digits_of_a_number_are_found_in_every_form() {
                         _ => value == 678,
                     }
                 });
-                assert_eq!(is_answer(&schema, query, value), wanted, "{template} {query} {value}");
+                assert_eq!(
+                    is_answer(&schema, query, value),
+                    expected,
+                    "{template} {query} {value}"
+                );
             }
         }
     }

@@ -115,8 +115,10 @@ fn damages() -> impl Strategy<Value = Vec<Damage>> {
 fn damaged(text: &str, damages: &[Damage]) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     for (from, to, kind) in damages {
-        let (from, to) = (from.index(chars.len() + 1), to.index(chars.len() + 1));
-        let (start, end) = (from.min(to), from.max(to));
+        let from = from.index(chars.len() + 1);
+        let to = to.index(chars.len() + 1);
+        let start = from.min(to);
+        let end = from.max(to);
         let piece = PIECES[usize::from(*kind) % PIECES.len()];
         match kind % 5 {
             0 | 1 => drop(chars.splice(start..start, piece.chars())),
@@ -133,7 +135,8 @@ fn damaged(text: &str, damages: &[Damage]) -> String {
 
 fn damaged_bytes(bytes: &mut Vec<u8>, damages: &[Damage]) {
     for (from, to, kind) in damages {
-        let (at, other) = (from.index(bytes.len() + 1), to.index(256) as u8);
+        let at = from.index(bytes.len() + 1);
+        let other = to.index(256) as u8;
         match kind % 4 {
             0 => bytes.insert(at, other),
             1 => bytes.truncate(at),
@@ -274,7 +277,7 @@ fn last_key() -> Vec<u8> {
 
 /// Input longer and deeper than in any real use returns too, without exhausting the stack.
 #[test]
-fn what_is_nested_or_long_beyond_reason_is_answered() {
+fn excessive_nesting_and_length_get_an_answer() {
     let much = 100_000;
     for piece in
         ["[", "]", "(", "\\", "[n repeat(", "[n u8]", "[n enum(", "a", "[bucket 2]", " ", "9"]

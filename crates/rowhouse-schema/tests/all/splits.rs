@@ -14,7 +14,7 @@ fn check(template: &str, regions: usize, expected: Expect) {
 }
 
 #[test]
-fn splits_follow_from_what_the_key_begins_with() {
+fn splits_follow_from_the_first_element_of_the_key() {
     check("[bucket 16 of user][user string]", 4, expect![[r#"\x04 \x08 \x0C"#]]);
     check("[bucket 10 of user digits][user string]", 5, expect!["2 4 6 8"]);
     check("[bucket 256 of user hex][user string]", 3, expect!["55 aa"]);
@@ -33,7 +33,7 @@ fn splits_follow_from_what_the_key_begins_with() {
 }
 
 #[test]
-fn what_cannot_be_known_is_not_guessed() {
+fn undetermined_splits_are_refused() {
     check(
         "[id text]",
         4,

@@ -10,7 +10,7 @@ fn wallets() -> KeySchema {
 }
 
 #[test]
-fn a_row_whose_value_looks_like_a_stored_hash_is_found_by_its_value_everywhere() {
+fn a_value_that_looks_like_a_stored_hash_matches_itself_everywhere() {
     let schema = wallets();
     let by_library = schema.encode(&[("wallet", ADDRESS.into())]).unwrap();
     let by_text = schema.fields()[0].parse_value(ADDRESS).unwrap();
@@ -35,7 +35,7 @@ fn bytes_of_the_length_of_the_hash_are_bytes_everywhere() {
 }
 
 #[test]
-fn what_decoding_prints_is_read_again_as_the_stored_hash() {
+fn decoded_text_parses_as_the_stored_hash() {
     let schema = wallets();
     let key = schema.encode(&[("wallet", "bob".into())]).unwrap();
     let printed = schema.decode(&key).unwrap().to_string();
@@ -80,7 +80,7 @@ fn a_field_may_be_called_hash() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let check = |query: &str, expected: Expect| {
         let schema = KeySchema::parse("[user text md5 4][n u8]").unwrap();
         let planned = Predicate::parse(query).and_then(|query| schema.plan(&query));

@@ -108,7 +108,7 @@ fn prefixes_and_columns_show_times_in_the_zone_too() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let check = |template: &str, expected: Expect| {
         expected.assert_eq(&KeySchema::parse(template).unwrap_err().to_string());
     };
@@ -160,7 +160,7 @@ proptest! {
     /// Without zones, a calendar only knows wall clocks: the same literals result in the same keys
     /// and ranges in every zone.
     #[test]
-    fn a_calendar_writes_what_the_clocks_of_its_zone_show(
+    fn a_calendar_writes_the_clock_time_of_its_zone(
         minutes in -1_439..=1_439_i64, clock in 0..2_000_000_000_i64, kind in 0..4_usize,
         modifiers in 0..5_usize, test in 0..6_usize, precision in 0..3_usize,
     ) {
@@ -174,7 +174,8 @@ proptest! {
         let key = made(&in_utc, instant(clock));
         prop_assert_eq!(&made(&there, instant(clock - minutes * 60)), &key);
         if let Some(key) = key {
-            let (here, there) = (in_utc.decode(&key).unwrap(), there.decode(&key).unwrap());
+            let here = in_utc.decode(&key).unwrap();
+            let there = there.decode(&key).unwrap();
             match (&here["at"], &there["at"]) {
                 (Value::Time(here), Value::Time(there)) => {
                     prop_assert_eq!(here.as_millis() - there.as_millis(), minutes * 60_000);
@@ -217,22 +218,23 @@ proptest! {
     /// Every condition that a time satisfies finds the row, though only the local day is stored.
     #[test]
     fn days_of_a_zone_hold_their_times(
-        minutes in -1_439..=1_439_i64, clock in 200_000..2_000_000_000_i64, asked in -100_000..100_000_i64,
+        minutes in -1_439..=1_439_i64, clock in 200_000..2_000_000_000_i64,
+        difference in -100_000..100_000_i64,
         kind in 0..4_usize, test in 0..5_usize,
     ) {
         let template = format!("[at {} tz {} floor 1d]", COUNTS[kind], offset(minutes));
         let schema = KeySchema::parse(&template).unwrap();
-        let at = clock + asked;
+        let at = clock + difference;
         let key = schema.encode(&[("at", Time::from_millis(clock * 1_000).into())]).unwrap();
-        let kept = schema.decode(&key).unwrap()["at"].as_time().unwrap().as_millis() / 1_000;
-        prop_assert!(kept <= clock && clock < kept + 86_400);
-        prop_assert!((kept + minutes * 60) % 86_400 == 0);
+        let floored = schema.decode(&key).unwrap()["at"].as_time().unwrap().as_millis() / 1_000;
+        prop_assert!(floored <= clock && clock < floored + 86_400);
+        prop_assert!((floored + minutes * 60) % 86_400 == 0);
 
         let holds = [clock == at, clock < at, clock <= at, clock > at, clock >= at][test];
         let query = format!("at {} {}", TESTS[test], Time::from_millis(at * 1_000));
         let plan = schema.plan(&Predicate::parse(&query).unwrap()).unwrap();
-        let is_found = plan.ranges().iter().any(|range| range.contains(&key));
-        prop_assert!(is_found || !holds, "{}: {}", template, query);
+        let is_hit = plan.ranges().iter().any(|range| range.contains(&key));
+        prop_assert!(is_hit || !holds, "{}: {}", template, query);
     }
 }
 

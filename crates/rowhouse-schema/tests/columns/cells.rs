@@ -79,9 +79,9 @@ fn a_cell_gives_its_name_and_value_or_why_it_does_not_fit() {
     let check = |family: &[u8], qualifier: &[u8], value: &[u8], expected: Expect| {
         let decoded = columns.decode(family, qualifier, value);
         expected.assert_eq(&decoded.map_or_else(|why| why.to_string(), |cell| cell.to_string()));
-        let found = columns.find(family, qualifier).map(|column| column.name());
+        let declared = columns.find(family, qualifier).map(|column| column.name());
         let column = columns.decode(family, qualifier, value).ok().map(|cell| cell.column.name());
-        assert!(column.is_none() || column == found);
+        assert!(column.is_none() || column == declared);
     };
     check(b"d", b"via", "grün".as_bytes(), expect!["colour='grün'"]);
     check(b"d", b"via", b"", expect!["colour=''"]);

@@ -9,7 +9,7 @@ fn check(text: &str, expected: Expect) {
 }
 
 #[test]
-fn declarations_print_one_behind_the_other() {
+fn declarations_print_one_after_the_other() {
     check(
         "d:via   myVeryImportantAttribute string\n\n  d:n count\ti64 ;;\r\nf:[at millis desc][id u32] price f64;",
         expect![

@@ -85,8 +85,8 @@ fn changes() -> impl Strategy<Value = Vec<(Index, u8, char)>> {
 
 fn encoded_again(columns: &ColumnSchema, cell: &CellBytes) -> Option<CellBytes> {
     let named = columns.decode(&cell.family, &cell.qualifier, &cell.value).ok()?;
-    let found = columns.find(&cell.family, &cell.qualifier).unwrap();
-    assert_eq!(found, named.column);
+    let column = columns.find(&cell.family, &cell.qualifier).unwrap();
+    assert_eq!(column, named.column);
     let name = named.column.name();
     let cell = match &named.fields {
         None => columns.encode(name, named.value),
@@ -97,7 +97,7 @@ fn encoded_again(columns: &ColumnSchema, cell: &CellBytes) -> Option<CellBytes> 
 
 proptest! {
     #[test]
-    fn what_is_printed_reads_as_the_same_columns(text in declarations()) {
+    fn printed_declarations_parse_as_the_same_columns(text in declarations()) {
         let columns = ColumnSchema::parse(&text).unwrap();
         let printed = columns.to_string();
         prop_assert_eq!(&ColumnSchema::parse(&printed).unwrap(), &columns);

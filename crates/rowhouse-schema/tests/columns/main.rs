@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod asked;
 mod cells;
+mod conditions;
 mod language;
 mod laws;
 mod qualifiers;

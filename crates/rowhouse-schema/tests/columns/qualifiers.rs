@@ -20,7 +20,7 @@ fn check(query: &str, expected: Expect) {
 }
 
 #[test]
-fn a_plan_tells_the_ranges_of_qualifiers() {
+fn a_plan_reports_the_ranges_of_qualifiers() {
     check(
         "user = 'bob' and price.at >= 2022-12-01 and price.at < 2023",
         expect![[r#"
@@ -177,9 +177,9 @@ fn a_mistake_in_a_condition_on_a_qualifier_is_pointed_at() {
 }
 
 /// Returns the columns and the filter for each read.
-fn parts(query: &str, asked: &[(&'static str, Option<&'static str>)]) -> String {
+fn parts(query: &str, requested: &[(&'static str, Option<&'static str>)]) -> String {
     let mut columns = Columns::all();
-    for (family, qualifier) in asked {
+    for (family, qualifier) in requested {
         match qualifier {
             Some(qualifier) => columns.add_column(*family, *qualifier),
             None => columns.add_family(*family),
@@ -202,11 +202,11 @@ fn parts(query: &str, asked: &[(&'static str, Option<&'static str>)]) -> String 
 
 #[test]
 fn families_with_conditions_are_read_each_by_itself() {
-    let asked = parts("user = 'bob'", &[]);
+    let unfiltered = parts("user = 'bob'", &[]);
     expect![[r#"
         all families
     "#]]
-    .assert_eq(&asked);
+    .assert_eq(&unfiltered);
     let all = parts("price.at >= 1970-01-01T00:00:05", &[]);
     expect![[r#"
         all families FamilyFilter(!=, 'binary:f')

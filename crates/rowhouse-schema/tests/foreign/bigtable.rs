@@ -3,9 +3,9 @@
 use expect_test::expect;
 use rowhouse_schema::KeySchema;
 
-use crate::golden::{Line, Said, check, fields, lines};
+use crate::golden::{Expectation, Line, check, fields, lines};
 
-fn said(line: &Line) -> Said {
+fn expectation(line: &Line) -> Expectation {
     let kinds = line.kind.strip_prefix("bigtable.ordered_code(").unwrap().trim_end_matches(')');
     let field = |kind: &str| match kind {
         "int64_big_endian" => "bigtable.big_endian_int64".to_owned(),
@@ -15,11 +15,13 @@ fn said(line: &Line) -> Said {
     };
     let types: Vec<_> = kinds.split(", ").map(field).collect();
     match &line.key {
-        Some(key) if key.is_empty() => Said::Refused(fields(&types), "refused: no key is empty"),
-        None if line.value.starts_with("0x,") => {
-            Said::Outside("an empty field, as an empty text is")
+        Some(key) if key.is_empty() => {
+            Expectation::Refused(fields(&types), "refused: no key is empty")
         }
-        _ => Said::As(fields(&types)),
+        None if line.value.starts_with("0x,") => {
+            Expectation::Outside("an empty field, as an empty text is")
+        }
+        _ => Expectation::As(fields(&types)),
     }
 }
 
@@ -44,7 +46,7 @@ fn keys_are_those_of_bigtable() {
         bigtable.ordered_code(string, string, string): 4 the same
         bigtable.ordered_code(timestamp): 3 the same
     "#]]
-    .assert_eq(&check(&lines("bigtable.txt"), said));
+    .assert_eq(&check(&lines("bigtable.txt"), expectation));
 }
 
 /// There are no test vectors: only Bigtable's server encodes these structs. The rules come from the

@@ -15,10 +15,10 @@ fn texts() -> Vec<Value> {
     [String::new()].into_iter().chain(one).chain(two).map(Value::from).collect()
 }
 
-type Ask = fn(Predicate, &str, Value) -> Predicate;
+type AddCondition = fn(Predicate, &str, Value) -> Predicate;
 type Holds = fn(Ordering) -> bool;
 
-const COMPARISONS: &[(Ask, Holds)] = &[
+const COMPARISONS: &[(AddCondition, Holds)] = &[
     (|all, name, value| all.lt(name, value), Ordering::is_lt),
     (|all, name, value| all.le(name, value), Ordering::is_le),
     (|all, name, value| all.eq(name, value), Ordering::is_eq),
@@ -56,8 +56,8 @@ fn check(schema: &KeySchema, rows: &[Row], query: &Predicate, expected: impl Fn(
     let plan = schema.plan(query).unwrap();
     assert!(plan.is_exact(), "{schema}: {query}: {plan}");
     for row in rows {
-        let found = plan.ranges().iter().any(|range| range.contains(&row.key));
-        assert_eq!(found, expected(row), "{schema}: {query}: {} {}\n{plan}", row.a, row.b);
+        let is_in_ranges = plan.ranges().iter().any(|range| range.contains(&row.key));
+        assert_eq!(is_in_ranges, expected(row), "{schema}: {query}: {} {}\n{plan}", row.a, row.b);
     }
 }
 
@@ -66,11 +66,11 @@ fn check_all(template: &str, rows_min: usize) {
     let rows = rows(&schema);
     assert!(rows.len() >= rows_min, "{template}: {}", rows.len());
     for constant in texts() {
-        for (ask, holds) in COMPARISONS {
-            let query = ask(Predicate::all(), "a", constant.clone());
+        for (add, holds) in COMPARISONS {
+            let query = add(Predicate::all(), "a", constant.clone());
             check(&schema, &rows, &query, |row| passes(&row.a, &constant, *holds));
             for a in texts() {
-                let query = ask(Predicate::all().eq("a", a.clone()), "b", constant.clone());
+                let query = add(Predicate::all().eq("a", a.clone()), "b", constant.clone());
                 let expected = |row: &Row| row.a == a && passes(&row.b, &constant, *holds);
                 check(&schema, &rows, &query, expected);
             }

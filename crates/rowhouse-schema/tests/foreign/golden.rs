@@ -14,7 +14,7 @@ pub(crate) struct Line {
 }
 
 /// How templates express a line.
-pub(crate) enum Said {
+pub(crate) enum Expectation {
     /// With this template with fields a, b, c, …
     As(String),
     /// As the first bytes of this template's keys.
@@ -36,7 +36,9 @@ pub(crate) fn lines(name: &str) -> Vec<Line> {
 
 fn parse(line: &str) -> Option<Line> {
     let mut parts = line.split('\t');
-    let (kind, value, key) = (parts.next()?, parts.next()?, parts.next()?);
+    let kind = parts.next()?;
+    let value = parts.next()?;
+    let key = parts.next()?;
     let key = (key != "refused").then(|| hex(key));
     Some(Line { kind: kind.to_owned(), value: value.to_owned(), key })
 }
@@ -131,69 +133,74 @@ fn check_back(template: &str, words: &[String], key: &[u8]) {
     let values = schema.decode(key).unwrap_or_else(|why| panic!("{template} {words:?}: {why}"));
     assert_eq!(values.encode().unwrap(), key, "{template} {words:?}");
     for (field, word) in schema.fields().iter().zip(words) {
-        let (given, found) = (value(word, field).unwrap(), &values[field.name()]);
-        let same = match (&given, found) {
+        let given = value(word, field).unwrap();
+        let decoded = &values[field.name()];
+        let same = match (&given, decoded) {
             (_, Value::Hashed(_)) => field.is_hashed(),
             // Both zeros may have the same bytes.
-            (Value::Float(given), Value::Float(found)) => {
-                given == found || given.get() == found.get()
+            (Value::Float(given), Value::Float(decoded)) => {
+                given == decoded || given.get() == decoded.get()
             }
             // A time was given as a unit count.
             (Value::Signed(_), Value::Time(_)) => {
                 let alone = KeySchema::parse(&format!("[{field}]")).unwrap();
                 alone.encode(&[(field.name(), given.clone())]).unwrap()
-                    == alone.encode(&[(field.name(), found.clone())]).unwrap()
+                    == alone.encode(&[(field.name(), decoded.clone())]).unwrap()
             }
-            _ => given.to_string() == found.to_string(),
+            _ => given.to_string() == decoded.to_string(),
         };
-        assert!(same, "{template}: given={given}, found={found}");
+        assert!(same, "{template}: given={given}, found={decoded}");
     }
 }
 
-/// Checks every line as `said` expects. Returns a text line for each type that counts lines with
-/// equal bytes, values refused here and by the original, and lines outside the language, with
+/// Checks every line as `expectation` returns. Returns a text line for each type that counts lines
+/// with equal bytes, values refused here and by the original, and lines outside the language, with
 /// reasons.
-pub(crate) fn check(lines: &[Line], said: impl Fn(&Line) -> Said) -> String {
+pub(crate) fn check(lines: &[Line], expectation: impl Fn(&Line) -> Expectation) -> String {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for line in lines {
         let words = words(&line.value);
-        let what = match (said(line), &line.key) {
-            (Said::As(template), Some(key)) => {
+        let what = match (expectation(line), &line.key) {
+            (Expectation::As(template), Some(key)) => {
                 let encoded = encode(&template, &words);
                 let encoded = encoded.unwrap_or_else(|why| panic!("{}: {why}", line.shown()));
                 assert_eq!(encoded, *key, "{}", line.shown());
                 check_back(&template, &words, key);
                 "the same"
             }
-            (Said::Begins(template), Some(key)) => {
+            (Expectation::Begins(template), Some(key)) => {
                 let encoded = encode(&template, &words);
                 let encoded = encoded.unwrap_or_else(|why| panic!("{}: {why}", line.shown()));
                 assert_eq!(encoded[..key.len()], *key, "{}", line.shown());
                 check_back(&template, &words, &encoded);
                 "the same"
             }
-            (Said::As(template) | Said::Begins(template), None) => {
+            (Expectation::As(template) | Expectation::Begins(template), None) => {
                 let encoded = encode(&template, &words);
                 assert!(encoded.is_err(), "{}: {encoded:?}", line.shown());
                 "refused, as by the original"
             }
-            (Said::Refused(template, why), Some(key)) => {
+            (Expectation::Refused(template, why), Some(key)) => {
                 let encoded = encode(&template, &words);
                 assert!(encoded.is_err(), "{}: {encoded:?}", line.shown());
                 let decoded = KeySchema::parse(&template).unwrap().decode(key);
                 assert!(decoded.is_err(), "{}: {decoded:?}", line.shown());
                 why
             }
-            (Said::Ambiguous(template, why), Some(key)) => {
+            (Expectation::Ambiguous(template, why), Some(key)) => {
                 assert!(encode(&template, &words).is_err(), "{}", line.shown());
                 if let Ok(values) = KeySchema::parse(&template).unwrap().decode(key) {
                     assert_eq!(values.encode().unwrap(), *key, "{}", line.shown());
                 }
                 why
             }
-            (Said::Ambiguous(..), None) => panic!("refused by the original: {}", line.shown()),
-            (Said::Refused(..), None) => panic!("the original refuses it too: {}", line.shown()),
-            (Said::Outside(why), _) => why,
+            (Expectation::Ambiguous(..), None) => {
+                panic!("refused by the original: {}", line.shown())
+            }
+            (Expectation::Refused(..), None) => {
+                panic!("the original refuses it too: {}", line.shown())
+            }
+            (Expectation::Outside(why), _) => why,
         };
         *counts.entry((line.kind.clone(), what.to_owned())).or_default() += 1;
     }

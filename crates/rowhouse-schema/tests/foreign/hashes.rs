@@ -3,9 +3,9 @@
 
 use expect_test::expect;
 
-use crate::golden::{Line, Said, check, lines};
+use crate::golden::{Expectation, Line, check, lines};
 
-fn said(line: &Line) -> Said {
+fn expectation(line: &Line) -> Expectation {
     let (hash, of) = line.kind.split_once(' ').unwrap_or((&line.kind, "bytes"));
     let len = line.key.as_ref().unwrap().len();
     let field = match of {
@@ -13,7 +13,7 @@ fn said(line: &Line) -> Said {
         "long" => "java.long",
         _ => "blob",
     };
-    Said::Begins(format!("[hash {len} of a by {hash}][a {field}]"))
+    Expectation::Begins(format!("[hash {len} of a by {hash}][a {field}]"))
 }
 
 #[test]
@@ -30,5 +30,5 @@ fn hashes_are_those_of_the_libraries() {
         sha256: 17 the same
         xxh3: 17 the same
     "#]]
-    .assert_eq(&check(&lines("hashes.txt"), said));
+    .assert_eq(&check(&lines("hashes.txt"), expectation));
 }

@@ -2,17 +2,17 @@
 
 use expect_test::expect;
 
-use crate::golden::{Line, Said, check, lines};
+use crate::golden::{Expectation, Line, check, lines};
 
-fn said(line: &Line) -> Said {
+fn expectation(line: &Line) -> Expectation {
     let count = line.kind.split_once(' ').unwrap().1;
     match line.value.as_str() {
-        _ if line.kind.starts_with("hbasewd.one") => Said::Outside("a call counted: a salt"),
+        _ if line.kind.starts_with("hbasewd.one") => Expectation::Outside("a call counted: a salt"),
         // `blob` has a terminator, but HBaseWD prefixes arbitrary keys.
-        "0x" => Said::Outside("an empty key"),
+        "0x" => Expectation::Outside("an empty key"),
         value => {
             let width = (value.len() - 2) / 2;
-            Said::As(format!("[bucket {count} by hbasewd.hash][a bytes {width}]"))
+            Expectation::As(format!("[bucket {count} by hbasewd.hash][a bytes {width}]"))
         }
     }
 }
@@ -36,5 +36,5 @@ fn prefixes_are_those_of_the_hash_distributor() {
         hbasewd.hash 7: 13 the same
         hbasewd.one 3: 5 a call counted: a salt
     "#]]
-    .assert_eq(&check(&lines("hbasewd.txt"), said));
+    .assert_eq(&check(&lines("hbasewd.txt"), expectation));
 }

@@ -2,18 +2,18 @@
 
 use expect_test::expect;
 
-use crate::golden::{Line, Said, check, lines};
+use crate::golden::{Expectation, Line, check, lines};
 
-fn said(line: &Line) -> Said {
+fn expectation(line: &Line) -> Expectation {
     match line.kind.as_str() {
         // A text needs no separate type.
-        "java.string" if line.value != "\"\"" => Said::As("[a text]".to_owned()),
-        "java.string" => Said::Refused("[a text]".to_owned(), "refused: no key is empty"),
-        "java.decimal" => Said::Outside("without order: no type"),
+        "java.string" if line.value != "\"\"" => Expectation::As("[a text]".to_owned()),
+        "java.string" => Expectation::Refused("[a text]".to_owned(), "refused: no key is empty"),
+        "java.decimal" => Expectation::Outside("without order: no type"),
         _ if line.value.starts_with("NaN") => {
-            Said::Refused(format!("[a {}]", line.kind), "refused: NaN")
+            Expectation::Refused(format!("[a {}]", line.kind), "refused: NaN")
         }
-        kind => Said::As(format!("[a {kind}]")),
+        kind => Expectation::As(format!("[a {kind}]")),
     }
 }
 
@@ -32,14 +32,14 @@ fn keys_are_those_of_bytes_to_bytes() {
         java.string: 1 refused: no key is empty
         java.string: 14 the same
     "#]]
-    .assert_eq(&check(&lines("java.txt"), said));
+    .assert_eq(&check(&lines("java.txt"), expectation));
 }
 
 /// Java expressions that create keys; `v` is the value.
-fn expression(line: &Line) -> Said {
+fn expression(line: &Line) -> Expectation {
     let number = line.value.parse::<i128>();
-    let as_template = |template: &str| Said::As(template.to_owned());
-    let refused = |template: &str, why| Said::Refused(template.to_owned(), why);
+    let as_template = |template: &str| Expectation::As(template.to_owned());
+    let refused = |template: &str, why| Expectation::Refused(template.to_owned(), why);
     match (line.kind.as_str(), number) {
         ("Long.toString(Long.MAX_VALUE - v)", Ok(0..=8_223_372_036_854_775_807)) => {
             as_template("[a millis digits desc]")
@@ -61,12 +61,12 @@ fn expression(line: &Line) -> Said {
         ("new StringBuilder(v).reverse().toString()", _) => as_template("[a text reverse]"),
         ("md5(v)", _) => as_template("[a text md5 16]"),
         (kind, _) => match kind.strip_prefix("Bytes.toBytes((byte) (Long.hashCode(v) % ") {
-            Some("200))") => Said::Outside("a byte that wraps: no form"),
+            Some("200))") => Expectation::Outside("a byte that wraps: no form"),
             Some(count) => {
                 let count = count.trim_end_matches(')');
-                Said::Begins(format!("[bucket {count} of a by java.hashcode][a java.long]"))
+                Expectation::Begins(format!("[bucket {count} of a by java.hashcode][a java.long]"))
             }
-            None => Said::Outside("no form of a template"),
+            None => Expectation::Outside("no form of a template"),
         },
     }
 }

@@ -2,38 +2,38 @@
 
 use expect_test::expect;
 
-use crate::golden::{Line, Said, check, fields, lines, words};
+use crate::golden::{Expectation, Line, check, fields, lines, words};
 
-fn formatted(line: &Line, inside: &str) -> Said {
+fn formatted(line: &Line, inside: &str) -> Expectation {
     let (kinds, hash) = inside.split_once(") hash ").unwrap();
     let (len, of) = hash.split_once(" of ").unwrap();
     let kinds: Vec<_> = kinds.split(", ").collect();
     let values = words(&line.value);
     if values.len() < kinds.len() || values.iter().any(|value| value == "null") {
-        return Said::Outside("no type: components that are left out");
+        return Expectation::Outside("no type: components that are left out");
     }
     let types: Vec<_> =
         kinds.iter().map(|kind| format!("kiji.{}", kind.replace("integer", "int"))).collect();
     match of.split(' ').collect::<Vec<_>>()[..] {
-        ["1", "only"] => Said::As(format!("[a {} md5 {len}]", types[0])),
-        [.., "only"] => Said::Outside("no form: the hash of several components alone"),
+        ["1", "only"] => Expectation::As(format!("[a {} md5 {len}]", types[0])),
+        [.., "only"] => Expectation::Outside("no form: the hash of several components alone"),
         [count, ..] => {
             let operands = ["a", "b", "c"][..count.parse().unwrap()].join(",");
-            Said::As(format!("[hash {len} of {operands} by md5]{}", fields(&types)))
+            Expectation::As(format!("[hash {len} of {operands} by md5]{}", fields(&types)))
         }
         [] => panic!("{of}"),
     }
 }
 
-fn said(line: &Line) -> Said {
+fn expectation(line: &Line) -> Expectation {
     if let Some(inside) = line.kind.strip_prefix("kiji.formatted(") {
         return formatted(line, inside);
     }
     let width = (line.value.len() - 2) / 2;
     match line.kind.split_once(' ') {
-        None => Said::As("[a blob md5 16]".to_owned()),
-        Some(_) if width == 0 => Said::Outside("an empty key"),
-        Some((_, len)) => Said::As(format!("[hash {len} of a by md5][a bytes {width}]")),
+        None => Expectation::As("[a blob md5 16]".to_owned()),
+        Some(_) if width == 0 => Expectation::Outside("an empty key"),
+        Some((_, len)) => Expectation::As(format!("[hash {len} of a by md5][a bytes {width}]")),
     }
 }
 
@@ -69,5 +69,5 @@ fn keys_are_those_of_kiji() {
         kiji.hash_prefix 2: 7 the same
         kiji.hash_prefix 4: 1 an empty key
         kiji.hash_prefix 4: 7 the same
-    "#]].assert_eq(&check(&lines("kiji.txt"), said));
+    "#]].assert_eq(&check(&lines("kiji.txt"), expectation));
 }

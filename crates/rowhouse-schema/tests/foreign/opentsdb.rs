@@ -31,7 +31,9 @@ fn template(kind: &str) -> String {
 fn values(line: &Line) -> (Value, Value, Value) {
     let mut parts = line.value.splitn(3, ' ');
     let mut next = || parts.next().unwrap();
-    let (metric, time, tags) = (next(), next(), next().trim_matches(['{', '}']));
+    let metric = next();
+    let time = next();
+    let tags = next().trim_matches(['{', '}']);
     let time: u64 = time.parse().unwrap();
     // OpenTSDB reads a number with more than 32 bits as milliseconds.
     let seconds = if time > u32::MAX.into() { time / 1000 } else { time };

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::golden::{Line, Said, check, fields, lines, words};
+use crate::golden::{Expectation, Line, check, fields, lines, words};
 
 /// Returns a value's type, where the value may be null; for null alone it is any type.
 fn field(kind: &str, word: &str) -> String {
@@ -14,7 +14,7 @@ fn field(kind: &str, word: &str) -> String {
     }
 }
 
-fn said(line: &Line) -> Said {
+fn expectation(line: &Line) -> Expectation {
     let kinds: Vec<_> = line.kind.split(", ").collect();
     let types: Vec<_> =
         kinds.iter().zip(words(&line.value)).map(|(kind, word)| field(kind, &word)).collect();
@@ -22,13 +22,13 @@ fn said(line: &Line) -> Said {
     let digits = line.value.bytes().filter(u8::is_ascii_digit).count();
     match line.value.trim_start_matches('-') {
         "Infinity" if line.kind.starts_with("ordered.numeric") => {
-            Said::Refused(template, "refused: infinity")
+            Expectation::Refused(template, "refused: infinity")
         }
-        value if value.starts_with("NaN") => Said::Refused(template, "refused: NaN"),
+        value if value.starts_with("NaN") => Expectation::Refused(template, "refused: NaN"),
         _ if line.kind.starts_with("ordered.numeric") && digits > 31 => {
-            Said::Ambiguous(template, "refused: rounded by the original")
+            Expectation::Ambiguous(template, "refused: rounded by the original")
         }
-        _ => Said::As(template),
+        _ => Expectation::As(template),
     }
 }
 
@@ -75,5 +75,5 @@ fn keys_are_those_of_ordered_bytes() {
         ordered.string, ordered.int64 desc: 1 the same
         ordered.string, ordered.null, ordered.int32: 1 the same
     "#]]
-    .assert_eq(&check(&lines("ordered.txt"), said));
+    .assert_eq(&check(&lines("ordered.txt"), expectation));
 }

@@ -2,15 +2,14 @@
 
 use expect_test::expect;
 
-use crate::golden::{Line, Said, check, fields, lines, words};
+use crate::golden::{Expectation, Line, check, fields, lines, words};
 
-fn said(line: &Line) -> Said {
+fn expectation(line: &Line) -> Expectation {
     if line.kind.contains("infinity") {
-        return Said::Outside("no type: what is greater than every text");
+        return Expectation::Outside("no type: what is greater than every text");
     }
-    let field = |(kind, word): (&str, String)| match word.starts_with("0x") {
-        true => kind.replace("string", "bytes"),
-        false => kind.to_owned(),
+    let field = |(kind, word): (&str, String)| {
+        if word.starts_with("0x") { kind.replace("string", "bytes") } else { kind.to_owned() }
     };
     let types: Vec<_> = line.kind.split(", ").zip(words(&line.value)).map(field).collect();
     let template = fields(&types);
@@ -19,15 +18,15 @@ fn said(line: &Line) -> Said {
         kind if kind.contains("trailing_string") => {
             let template = template.replace("ordered_code.trailing_string", "text");
             match line.value.as_str() {
-                _ if line.kind.ends_with(" desc") => Said::Outside("out of order: no type"),
-                "\"\"" => Said::Refused(template, "refused: no key is empty"),
-                "0xff" => Said::Outside("no type: bytes without an end"),
-                _ => Said::As(template),
+                _ if line.kind.ends_with(" desc") => Expectation::Outside("out of order: no type"),
+                "\"\"" => Expectation::Refused(template, "refused: no key is empty"),
+                "0xff" => Expectation::Outside("no type: bytes without an end"),
+                _ => Expectation::As(template),
             }
         }
-        _ if line.value == "NaN" => Said::Refused(template, "refused: NaN"),
-        _ if line.value == "-0" => Said::Begins(template),
-        _ => Said::As(template),
+        _ if line.value == "NaN" => Expectation::Refused(template, "refused: NaN"),
+        _ if line.value == "-0" => Expectation::Begins(template),
+        _ => Expectation::As(template),
     }
 }
 
@@ -54,5 +53,5 @@ fn keys_are_those_of_ordered_code() {
         ordered_code.trailing_string desc: 4 out of order: no type
         ordered_code.uint64: 12 the same
         ordered_code.uint64 desc: 12 the same
-    "#]].assert_eq(&check(&lines("ordered-code.txt"), said));
+    "#]].assert_eq(&check(&lines("ordered-code.txt"), expectation));
 }

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::golden::{Line, Said, check, fields, lines, words};
+use crate::golden::{Expectation, Line, check, fields, lines, words};
 
 /// Returns lines with the empty text as null, as in Phoenix, and times in nanoseconds.
 fn phoenix_lines(name: &str) -> Vec<Line> {
@@ -23,7 +23,8 @@ fn phoenix_lines(name: &str) -> Vec<Line> {
 /// Converts `millis with nanos n`, where n is the nanoseconds in the second, to nanoseconds.
 fn nanos(value: &str) -> String {
     let (millis, nanos) = value.split_once(" with nanos ").unwrap_or((value, "0"));
-    let (millis, nanos): (i128, i128) = (millis.parse().unwrap(), nanos.parse().unwrap());
+    let millis: i128 = millis.parse().unwrap();
+    let nanos: i128 = nanos.parse().unwrap();
     (millis * 1_000_000 + nanos).to_string()
 }
 
@@ -33,31 +34,32 @@ fn number(line: &Line) -> f64 {
 
 /// Single types without separators: a type that ends in one is followed by a field that makes it
 /// visible.
-fn type_alone(line: &Line) -> Said {
+fn type_alone(line: &Line) -> Expectation {
     let kind = line.kind.replace("phoenix.int", "phoenix.integer");
-    let (is_desc, value) = (kind.ends_with(" desc"), line.value.as_str());
+    let is_desc = kind.ends_with(" desc");
+    let value = line.value.as_str();
     let plain = kind.trim_end_matches(" desc");
     let template = format!("[a {kind}]");
     match plain {
-        "phoenix.varbinary" if is_desc => Said::Outside("no key has it"),
+        "phoenix.varbinary" if is_desc => Expectation::Outside("no key has it"),
         "phoenix.varchar" | "phoenix.varbinary" if matches!(value, "null" | "0x") => {
-            Said::Refused(template, "refused: an empty key")
+            Expectation::Refused(template, "refused: an empty key")
         }
         "phoenix.varchar" if value.contains("\\x00") => {
-            Said::Ambiguous(template, "refused: would end at the zero byte")
+            Expectation::Ambiguous(template, "refused: would end at the zero byte")
         }
-        _ if value.starts_with("NaN") => Said::Refused(template, "refused: NaN"),
+        _ if value.starts_with("NaN") => Expectation::Refused(template, "refused: NaN"),
         "phoenix.unsigned_double" | "phoenix.unsigned_float" if value == "-0.0" => {
-            Said::Refused(template, "refused: out of order")
+            Expectation::Refused(template, "refused: out of order")
         }
         "phoenix.decimal"
             if matches!(value, "1E-129" | "1E-131") || number(line).abs() >= 1e124 =>
         {
-            Said::Refused(template, "refused: out of order, or takes a separator's byte")
+            Expectation::Refused(template, "refused: out of order, or takes a separator's byte")
         }
         // In descending order the key's end retains the separator.
-        "phoenix.varchar" | "phoenix.decimal" if is_desc => Said::Begins(template),
-        _ => Said::As(template),
+        "phoenix.varchar" | "phoenix.decimal" if is_desc => Expectation::Begins(template),
+        _ => Expectation::As(template),
     }
 }
 
@@ -150,9 +152,11 @@ fn values_are_those_of_phoenix() {
 }
 
 /// Returns the template for `phoenix(varchar desc, bigint) salt_buckets = 4`.
-fn whole_key(line: &Line) -> Said {
+fn whole_key(line: &Line) -> Expectation {
     let Some(inside) = line.kind.strip_prefix("phoenix(") else {
-        return Said::Outside("no key; of the separators, those of tables that are optimizable");
+        return Expectation::Outside(
+            "no key; of the separators, those of tables that are optimizable",
+        );
     };
     let close = inside.rfind(')').unwrap();
     let salt = match inside[close..].split_once("salt_buckets = ") {
@@ -171,17 +175,17 @@ fn whole_key(line: &Line) -> Said {
     let template = salt + &fields(&types);
     let is = |value: &str| line.value == value;
     match inside.as_str() {
-        _ if line.key.is_none() => Said::As(template),
+        _ if line.key.is_none() => Expectation::As(template),
         _ if line.value.contains("\\x00") => {
-            Said::Ambiguous(template, "refused: would end at the zero byte")
+            Expectation::Ambiguous(template, "refused: would end at the zero byte")
         }
         "char 4, integer)" if is("\"a \", 7") => {
-            Said::Ambiguous(template, "refused: a blank at the end is lost")
+            Expectation::Ambiguous(template, "refused: a blank at the end is lost")
         }
         "binary 4, integer)" if is("0x0102, 7") => {
-            Said::Ambiguous(template, "refused: to be padded by who gives it")
+            Expectation::Ambiguous(template, "refused: to be padded by who gives it")
         }
-        _ => Said::As(template),
+        _ => Expectation::As(template),
     }
 }
 

@@ -80,7 +80,7 @@ fn types_that_are_not_there_are_named() {
 }
 
 #[test]
-fn what_cannot_stand_behind_a_field_is_refused() {
+fn elements_that_cannot_follow_a_field_are_refused() {
     check(
         "[a ordered.blob_copy][n u8]",
         expect![[r#"
@@ -112,7 +112,7 @@ fn what_cannot_stand_behind_a_field_is_refused() {
 }
 
 #[test]
-fn buckets_of_others_say_what_they_take() {
+fn invalid_foreign_buckets_are_refused() {
     check(
         "[bucket 300 by phoenix.salt][a phoenix.varchar]",
         expect![[r#"

@@ -3,15 +3,15 @@
 use expect_test::expect;
 use rowhouse_schema::{KeySchema, Predicate};
 
-use crate::golden::{Line, Said, check, fields, lines, words};
+use crate::golden::{Expectation, Line, check, fields, lines, words};
 
-fn said(line: &Line) -> Said {
+fn expectation(line: &Line) -> Expectation {
     let kinds: Vec<_> = line.kind.split(", ").collect();
     if line.kind.contains("nested") {
-        return Said::Outside("no type, but literals: see below");
+        return Expectation::Outside("no type, but literals: see below");
     }
     if line.kind == "tuple.versionstamp" {
-        return Said::Outside("no type: the database makes its bytes");
+        return Expectation::Outside("no type: the database makes its bytes");
     }
     // Null alone has any type.
     let field = |(kind, word): (&&str, String)| match word.as_str() {
@@ -22,10 +22,10 @@ fn said(line: &Line) -> Said {
     let template = fields(&types);
     match line.value.as_str() {
         value if value.len() > 38 && line.kind == "tuple.int" => {
-            Said::Refused(template, "refused: more than 38 digits")
+            Expectation::Refused(template, "refused: more than 38 digits")
         }
-        "2^2040-1" => Said::Refused(template, "refused: more than 38 digits"),
-        _ => Said::As(template),
+        "2^2040-1" => Expectation::Refused(template, "refused: more than 38 digits"),
+        _ => Expectation::As(template),
     }
 }
 
@@ -49,7 +49,7 @@ fn keys_are_those_of_the_tuple_layer() {
         tuple.uuid: 3 the same
         tuple.versionstamp: 2 no type: the database makes its bytes
     "#]]
-    .assert_eq(&check(&lines("tuple.txt"), said));
+    .assert_eq(&check(&lines("tuple.txt"), expectation));
 }
 
 #[test]
@@ -86,8 +86,8 @@ fn comparisons_find_no_nan_and_is_not_null_does() {
     let matches = |query: &str, x: f64| {
         let plan = schema.plan(&Predicate::parse(query).unwrap()).unwrap();
         let key = schema.encode(&[("x", x.into())]).unwrap();
-        let found = plan.ranges().iter().any(|range| range.contains(&key));
-        found && plan.matches(&schema.decode(&key).unwrap())
+        let is_in_ranges = plan.ranges().iter().any(|range| range.contains(&key));
+        is_in_ranges && plan.matches(&schema.decode(&key).unwrap())
     };
     for nan in [f64::NAN, -f64::NAN, f64::from_bits(0x7FF0_0000_0000_0001)] {
         for query in ["x > 5", "x <= 5", "x between -inf and inf", "x in (0, 1)", "x is null"] {

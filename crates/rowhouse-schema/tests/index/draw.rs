@@ -158,7 +158,8 @@ fn drawn_row(
     for (column, (kind, at)) in columns.columns().iter().zip(cells) {
         let Some(qualifier) = column.qualifier() else { continue };
         let of_type = column.field_type().to_string();
-        let (family, qualifier) = (column.family().to_vec(), qualifier.to_vec());
+        let family = column.family().to_vec();
+        let qualifier = qualifier.to_vec();
         let value = match kind {
             0..=1 => continue,
             2 if at.index(3) < 2 => b"\xff\xfe misfit".to_vec(),
@@ -167,7 +168,9 @@ fn drawn_row(
                 Err(_) => continue,
             },
         };
-        let (family, qualifier, value) = (family.into(), qualifier.into(), value.into());
+        let family = family.into();
+        let qualifier = qualifier.into();
+        let value = value.into();
         of_row.push((CellBytes { family, qualifier, value }, at.index(50) as i64));
     }
     for (v, w) in qualifiers {

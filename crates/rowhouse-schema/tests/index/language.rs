@@ -15,7 +15,7 @@ fn parse(key: &str, text: &str) -> Result<IndexSchema> {
 
 /// The declarations as printed, and each one's full form.
 fn check_with(key: &str, text: &str, expected: Expect) {
-    let found = match parse(key, text) {
+    let actual = match parse(key, text) {
         Err(error) => format!("{:?}: {error}", error.kind()),
         Ok(indexes) => {
             let printed = indexes.to_string();
@@ -24,7 +24,7 @@ fn check_with(key: &str, text: &str, expected: Expect) {
             format!("{printed}{}", forms.collect::<String>())
         }
     };
-    expected.assert_eq(&found);
+    expected.assert_eq(&actual);
 }
 
 fn check(text: &str, expected: Expect) {
@@ -79,7 +79,7 @@ fn declarations_print_in_one_line() {
 }
 
 #[test]
-fn the_full_form_appends_what_determines_the_key() {
+fn the_full_form_appends_the_fields_that_determine_the_key() {
     check(
         "a [sender]",
         expect![[r#"
@@ -229,7 +229,7 @@ fn where_fields_do_not_determine_the_key_the_key_is_appended() {
 }
 
 #[test]
-fn fields_of_keys_keep_what_orders_them() {
+fn key_fields_retain_the_modifiers_that_order_them() {
     check_with(
         "[bucket 8 of a][a text 4 pad x][b ymd tz +08:00]",
         "a [sender]",
@@ -615,7 +615,8 @@ fn a_mistake_is_pointed_at() {
 #[test]
 fn indexes_are_equal_if_their_entries_are() {
     let parse = |key: &str, columns: &str, text: &str| {
-        let (key, columns) = (KeySchema::parse(key), ColumnSchema::parse(columns));
+        let key = KeySchema::parse(key);
+        let columns = ColumnSchema::parse(columns);
         IndexSchema::parse(text, Some(&key.unwrap()), Some(&columns.unwrap())).unwrap()
     };
     let text = "i [s] covers t where n > 1; j [q.v]";
@@ -751,7 +752,8 @@ fn keys_of_copies_lead_back_and_a_promotion_swaps_them() {
         let indexes =
             IndexSchema::parse(&format!("c {template} covers *"), Some(&key), None).unwrap();
         let promoted = indexes.promote("c", None).unwrap();
-        let (index, back) = (indexes.index("c").unwrap(), promoted.indexes.index("c").unwrap());
+        let index = indexes.index("c").unwrap();
+        let back = promoted.indexes.index("c").unwrap();
         assert_eq!(promoted.key, *index.template());
         assert_eq!(*back.template(), key);
         for nth in 0..50u64 {

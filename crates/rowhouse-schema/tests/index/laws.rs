@@ -10,10 +10,10 @@ use crate::draw::{Case, cases};
 
 /// A row's entry keys, found the long way: by name, from the printed full form.
 fn slow_entries(case: &Case, row: &[u8], cells: &Row) -> BTreeSet<Vec<u8>> {
-    let mut found = BTreeSet::new();
-    let Ok(key) = case.key.decode(row) else { return found };
+    let mut keys = BTreeSet::new();
+    let Ok(key) = case.key.decode(row) else { return keys };
     if cells.is_empty() || !meets_condition(case, row, cells) {
-        return found;
+        return keys;
     }
     let names: Vec<_> = case.index.template().fields().iter().map(|it| it.name()).collect();
     let templated = names.iter().find_map(|name| Some(name.split_once('.')?.0));
@@ -50,9 +50,9 @@ fn slow_entries(case: &Case, row: &[u8], cells: &Row) -> BTreeSet<Vec<u8>> {
         }
         pairs.sort_by_key(|pair| pair.0);
         pairs.dedup_by_key(|pair| pair.0);
-        found.insert(case.index.template().encode(&pairs).unwrap().to_vec());
+        keys.insert(case.index.template().encode(&pairs).unwrap().to_vec());
     }
-    found
+    keys
 }
 
 fn meets_condition(case: &Case, row: &[u8], cells: &Row) -> bool {
@@ -67,7 +67,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn declarations_print_what_they_parse(case in cases()) {
+    fn printed_declarations_parse_as_equal(case in cases()) {
         let text = case.index.to_string();
         let again = IndexSchema::parse(&text, Some(&case.key), Some(&case.columns)).unwrap();
         prop_assert_eq!(&again.indexes()[0], &case.index);
@@ -98,7 +98,8 @@ proptest! {
                 columns.has_column(cell.family(), cell.qualifier())
             };
             let some = Row::new(cells.to_cells().into_iter().filter(selected).collect());
-            let (all, some) = (case.index.entries(row, cells), case.index.entries(row, &some));
+            let all = case.index.entries(row, cells);
+            let some = case.index.entries(row, &some);
             prop_assert_eq!(all.unwrap(), some.unwrap(), "{:?}", &case.index);
         }
     }

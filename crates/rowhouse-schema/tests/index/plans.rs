@@ -15,21 +15,26 @@ use crate::cell;
 use crate::draw::{self, Case, cases, value};
 
 /// A query's rows in key order, by the key plan.
-fn rows_by_key(case: &Case, plan: &Plan, wanted: &Columns) -> Vec<Vec<u8>> {
+fn rows_by_key(case: &Case, plan: &Plan, selected: &Columns) -> Vec<Vec<u8>> {
     let shown = |cells: &rowhouse_model::Row| {
-        cells.cells().any(|cell| plan.shows(wanted, cell.family(), cell.qualifier()))
+        cells.cells().any(|cell| plan.shows(selected, cell.family(), cell.qualifier()))
     };
-    let found = case.rows.iter().filter(|(row, cells)| {
+    let matching = case.rows.iter().filter(|(row, cells)| {
         plan.ranges().iter().any(|range| range.contains(row))
             && case.key.decode(row).is_ok_and(|values| plan.matches(&values))
             && plan.column_filter().is_none_or(|filter| filter.matches(cells) == Ok(true))
             && shown(cells)
     });
-    found.map(|(row, _)| row.clone()).collect()
+    matching.map(|(row, _)| row.clone()).collect()
 }
 
 /// A query's rows in entry order, by an index.
-fn rows_by_index(case: &Case, plan: &IndexPlan, wanted: &Columns, backwards: bool) -> Vec<Vec<u8>> {
+fn rows_by_index(
+    case: &Case,
+    plan: &IndexPlan,
+    selected: &Columns,
+    backwards: bool,
+) -> Vec<Vec<u8>> {
     let mut entries: BTreeMap<Vec<u8>, &(Vec<u8>, rowhouse_model::Row)> = BTreeMap::new();
     let of_row: BTreeMap<&Vec<u8>, Vec<Entry>> = case
         .rows
@@ -42,7 +47,7 @@ fn rows_by_index(case: &Case, plan: &IndexPlan, wanted: &Columns, backwards: boo
         }
     }
     let in_plan = |range: &RowRange, entry: &[u8]| range.contains(entry);
-    let mut found = Vec::new();
+    let mut rows = Vec::new();
     let direction = if backwards { Direction::Reverse } else { Direction::Forward };
     let mut keys: Vec<_> = entries.iter().collect();
     if backwards {
@@ -58,16 +63,16 @@ fn rows_by_index(case: &Case, plan: &IndexPlan, wanted: &Columns, backwards: boo
         assert_eq!(&case.index.row_key(entry).unwrap(), row);
         let first = plan.first_matching(&of_row[row], direction).unwrap();
         let shows = |cell: rowhouse_model::KeyValue<'_>| {
-            plan.row_plan().shows(wanted, cell.family(), cell.qualifier())
+            plan.row_plan().shows(selected, cell.family(), cell.qualifier())
         };
         if first.key == *entry
             && plan.matches_row(row, cells) == Ok(true)
             && cells.cells().any(shows)
         {
-            found.push(row.clone());
+            rows.push(row.clone());
         }
     }
-    found
+    rows
 }
 
 fn names() -> Vec<&'static str> {
@@ -120,7 +125,7 @@ pub(crate) fn value_of_row(case: &Case, name: &str, at: &At) -> Option<Value> {
 
 /// A query that mostly has conditions on the index fields, which some row meets, and the columns
 /// that it requests.
-fn query(case: &Case, drawn: &[Drawn], wanted: u8) -> (Predicate, Columns) {
+fn query(case: &Case, drawn: &[Drawn], choice: u8) -> (Predicate, Columns) {
     let mut declared: Vec<&str> =
         case.index.template().fields().iter().map(|field| field.name()).collect();
     let templated = declared.iter().find_map(|name| Some(name.split_once('.')?.0));
@@ -148,7 +153,7 @@ fn query(case: &Case, drawn: &[Drawn], wanted: u8) -> (Predicate, Columns) {
         predicate = predicate.and(condition(case, name, *kind, at));
     }
     if let Some(condition) = case.index.condition() {
-        predicate = match wanted % 8 {
+        predicate = match choice % 8 {
             0 => predicate,
             1 => predicate.is_not_null("n"),
             2 => predicate.is_not_null("s"),
@@ -156,7 +161,7 @@ fn query(case: &Case, drawn: &[Drawn], wanted: u8) -> (Predicate, Columns) {
         };
     }
     let mut columns = Columns::all();
-    match (templated, wanted / 8 % 8) {
+    match (templated, choice / 8 % 8) {
         (Some("q"), 1..) => columns.add_family("q"),
         (Some(_), 1..) => columns.add_column("r", "_\u{0}"),
         (_, 1) => columns.add_family("d"),
@@ -178,22 +183,22 @@ fn drawn() -> impl Strategy<Value = (Vec<Drawn>, u8)> {
 fn check_law(
     case: &Case,
     query: &Predicate,
-    wanted: &Columns,
+    selected: &Columns,
     backwards: bool,
 ) -> Result<IndexPlan, WhyNot> {
-    let plan = case.index.plan(&case.key, &case.columns, query, &TimeZone::UTC, wanted)?;
+    let plan = case.index.plan(&case.key, &case.columns, query, &TimeZone::UTC, selected)?;
     let by_key = case.key.plan_with_columns(&case.columns, query, &TimeZone::UTC).unwrap();
-    let mut expected = rows_by_key(case, &by_key, wanted);
-    let mut found = rows_by_index(case, &plan, wanted, backwards);
+    let mut expected = rows_by_key(case, &by_key, selected);
+    let mut returned = rows_by_index(case, &plan, selected, backwards);
     if backwards {
-        found.reverse();
+        returned.reverse();
     }
     if plan.is_in_key_order() {
-        assert_eq!(found, expected, "{}\n{query}\n{plan}", case.index);
+        assert_eq!(returned, expected, "{}\n{query}\n{plan}", case.index);
     }
-    found.sort();
+    returned.sort();
     expected.sort();
-    assert_eq!(found, expected, "{}\n{query}\n{plan}", case.index);
+    assert_eq!(returned, expected, "{}\n{query}\n{plan}", case.index);
     Ok(plan)
 }
 
@@ -204,24 +209,24 @@ proptest! {
     #[test]
     fn an_index_returns_the_rows_that_the_key_returns(
         case in cases(),
-        (drawn, wanted) in drawn(),
+        (drawn, choice) in drawn(),
         backwards: bool,
     ) {
-        let (query, wanted) = query(&case, &drawn, wanted);
+        let (query, selected) = query(&case, &drawn, choice);
         // Many queries are not served; `many_queries_are_served_by_their_index` counts the others.
-        let _ = check_law(&case, &query, &wanted, backwards);
+        let _ = check_law(&case, &query, &selected, backwards);
     }
 
     /// Where entries decide everything, no row has to be judged.
     #[test]
     fn an_entry_that_decides_the_query_is_of_a_row_that_matches(
         case in cases(),
-        (drawn, wanted) in drawn(),
+        (drawn, choice) in drawn(),
     ) {
-        let (query, wanted) = query(&case, &drawn, wanted);
-        let plan = case.index.plan(&case.key, &case.columns, &query, &TimeZone::UTC, &wanted);
+        let (query, selected) = query(&case, &drawn, choice);
+        let plan = case.index.plan(&case.key, &case.columns, &query, &TimeZone::UTC, &selected);
         let Ok(plan) = plan else { return Ok(()) };
-        for (family, qualifiers) in wanted.families().filter(|_| plan.is_covered(&wanted)) {
+        for (family, qualifiers) in selected.families().filter(|_| plan.is_covered(&selected)) {
             let covers = case.index.covered_columns();
             for qualifier in qualifiers.named() {
                 let is_covered = |column: &rowhouse_schema::Column| {
@@ -325,19 +330,19 @@ fn nulls_of_the_key_and_of_qualifiers_may_have_no_entry() {
     let served = |index: &str, query: &str, family: &'static str| {
         let case = case("[a string null first][b u8]", index, &rows);
         let query = Predicate::parse(query).unwrap();
-        let mut wanted = Columns::all();
-        wanted.add_family(family);
-        check_law(&case, &query, &wanted, false).is_ok()
+        let mut selected = Columns::all();
+        selected.add_family(family);
+        check_law(&case, &query, &selected, false).is_ok()
     };
     assert!(!served("i [a]", "b = 1", "d"));
     assert!(!served("i [a]", "a is null", "d"));
     assert!(served("i [a]", "a is not null", "d"));
     assert!(served("i [a null last]", "a is null", "d"));
-    let mut wanted = Columns::all();
-    wanted.add_column("r", "_\x01\x07");
+    let mut selected = Columns::all();
+    selected.add_column("r", "_\x01\x07");
     let qualifiers = |index: &str, query: &str| {
         let case = case("[a string null first][b u8]", index, &rows);
-        check_law(&case, &Predicate::parse(query).unwrap(), &wanted, false).is_ok()
+        check_law(&case, &Predicate::parse(query).unwrap(), &selected, false).is_ok()
     };
     assert!(!qualifiers("i [g.v]", "g.v is null"));
     assert!(qualifiers("i [g.v]", "g.v is not null"));
@@ -351,38 +356,40 @@ fn many_queries_are_served_by_their_index() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
-    let (mut served, mut ordered, mut found) = (0, 0, 0);
-    let (cases, drawn) = (cases(), drawn());
+    let mut served = 0;
+    let mut ordered = 0;
+    let mut nonempty = 0;
+    let cases = cases();
+    let drawn = drawn();
     for _ in 0..1000 {
         let case = cases.new_tree(&mut runner).unwrap().current();
-        let (drawn, wanted) = drawn.new_tree(&mut runner).unwrap().current();
-        let (query, wanted) = query(&case, &drawn, wanted);
-        let plan = case.index.plan(&case.key, &case.columns, &query, &TimeZone::UTC, &wanted);
+        let (drawn, choice) = drawn.new_tree(&mut runner).unwrap().current();
+        let (query, selected) = query(&case, &drawn, choice);
+        let plan = case.index.plan(&case.key, &case.columns, &query, &TimeZone::UTC, &selected);
         let Ok(plan) = plan else { continue };
         served += 1;
         ordered += usize::from(plan.is_in_key_order());
-        found += usize::from(!rows_by_index(&case, &plan, &wanted, false).is_empty());
+        nonempty += usize::from(!rows_by_index(&case, &plan, &selected, false).is_empty());
     }
-    assert!(served > 400 && ordered > 120 && found > 150, "{served} {ordered} {found}");
+    assert!(served > 400 && ordered > 120 && nonempty > 150, "{served} {ordered} {nonempty}");
 }
 
 const COLUMNS: &str = "d:s sender string; d:n size u64; d:t subject string; d:h host domain; f:[tag string][n u8] tagged u8";
 
-fn check_wanting(wanted: &Columns, index: &str, query: &str, expected: Expect) {
+fn check_columns(selected: &Columns, index: &str, query: &str, expected: Expect) {
     let key = KeySchema::parse("[user string][at millis desc]").unwrap();
     let columns = ColumnSchema::parse(COLUMNS).unwrap();
     let indexes = IndexSchema::parse(index, Some(&key), Some(&columns)).unwrap();
     let query = Predicate::parse(query).unwrap();
-    let plan = indexes.indexes()[0].plan(&key, &columns, &query, &TimeZone::UTC, wanted);
-    let covered = |plan: IndexPlan| match plan.is_covered(wanted) {
-        true => format!("{plan}covered\n"),
-        false => plan.to_string(),
+    let plan = indexes.indexes()[0].plan(&key, &columns, &query, &TimeZone::UTC, selected);
+    let covered = |plan: IndexPlan| {
+        if plan.is_covered(selected) { format!("{plan}covered\n") } else { plan.to_string() }
     };
     expected.assert_eq(&plan.map_or_else(|why: WhyNot| format!("not: {why}"), covered));
 }
 
 fn check(index: &str, query: &str, expected: Expect) {
-    check_wanting(&Columns::all(), index, query, expected);
+    check_columns(&Columns::all(), index, query, expected);
 }
 
 #[test]
@@ -554,10 +561,10 @@ fn an_index_says_why_it_does_not_serve_a_query() {
 
 #[test]
 fn an_index_of_qualifiers_serves_reads_of_their_column() {
-    let mut wanted = Columns::all();
-    wanted.add_family("f");
-    check_wanting(
-        &wanted,
+    let mut selected = Columns::all();
+    selected.add_family("f");
+    check_columns(
+        &selected,
         "i [tagged.tag]",
         "tagged.tag = 'x' and tagged.n > 3",
         expect![[r#"
@@ -569,17 +576,17 @@ fn an_index_of_qualifiers_serves_reads_of_their_column() {
         rows: in key order, judged by tagged.n > 3
     "#]],
     );
-    check_wanting(
-        &wanted,
+    check_columns(
+        &selected,
         "i [tagged.tag]",
         "user = 'bob'",
         expect![
             "not: a row without a cell of `tagged` has no entry: the query must ask for fields of its qualifiers, and for no other cells"
         ],
     );
-    wanted.add_family("d");
-    check_wanting(
-        &wanted,
+    selected.add_family("d");
+    check_columns(
+        &selected,
         "i [tagged.tag]",
         "tagged.tag = 'x'",
         expect![
@@ -590,10 +597,10 @@ fn an_index_of_qualifiers_serves_reads_of_their_column() {
 
 #[test]
 fn an_index_covers_the_columns_it_names() {
-    let mut wanted = Columns::all();
-    wanted.add_column("d", "t");
-    check_wanting(
-        &wanted,
+    let mut selected = Columns::all();
+    selected.add_column("d", "t");
+    check_columns(
+        &selected,
         "i [sender] covers subject",
         "sender = 'eve'",
         expect![[r#"
@@ -606,8 +613,8 @@ fn an_index_covers_the_columns_it_names() {
         covered
     "#]],
     );
-    check_wanting(
-        &wanted,
+    check_columns(
+        &selected,
         "i [sender] covers subject",
         "sender = 'eve' and size = 1",
         expect![[r#"
@@ -619,8 +626,8 @@ fn an_index_covers_the_columns_it_names() {
         rows: in key order, judged by size = 1
     "#]],
     );
-    check_wanting(
-        &wanted,
+    check_columns(
+        &selected,
         "i [sender] covers size",
         "sender = 'eve'",
         expect![[r#"
@@ -635,7 +642,7 @@ fn an_index_covers_the_columns_it_names() {
 }
 
 #[test]
-fn what_a_query_must_imply_is_compared_by_its_constants() {
+fn conditions_that_a_query_must_imply_are_compared_by_constants() {
     let implies = |condition: &str, query: &str| {
         let key = KeySchema::parse("[user string][at millis desc]").unwrap();
         let columns = ColumnSchema::parse(COLUMNS).unwrap();

@@ -21,7 +21,7 @@ fn parse(key: &str, text: &str) -> Result<IndexSchema> {
 
 /// The declarations as printed, and each value field's template.
 fn check_with(key: &str, text: &str, expected: Expect) {
-    let found = match parse(key, text) {
+    let actual = match parse(key, text) {
         Err(error) => format!("{:?}: {error}", error.kind()),
         Ok(indexes) => {
             let printed = indexes.to_string();
@@ -32,7 +32,7 @@ fn check_with(key: &str, text: &str, expected: Expect) {
             format!("{printed}{orders}")
         }
     };
-    expected.assert_eq(&found);
+    expected.assert_eq(&actual);
 }
 
 fn check(text: &str, expected: Expect) {
@@ -597,8 +597,8 @@ fn the_first_index_with_all_texts_is_taken() {
               ^"#]],
     );
     check_plan("subject = 'a'", expect!["a search needs a condition with `matches`"]);
-    let (key, indexes) =
-        ("[user string]", "a search subject english; b search subject simple; c [size]");
+    let key = "[user string]";
+    let indexes = "a search subject english; b search subject simple; c [size]";
     let check = |query: &str, named: &str, expected| {
         check_plan_with(key, indexes, query, Some(named), expected);
     };

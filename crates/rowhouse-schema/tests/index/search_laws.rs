@@ -68,12 +68,12 @@ fn check(case: &Case, conditions: &Predicate) -> Option<bool> {
             && case.key.decode(row).is_ok_and(|values| rows.matches(&values));
         let filter = rows.column_filter();
         let passes = in_key && filter.is_none_or(|filter| filter.matches(cells) == Ok(true));
-        let found = plan.matches_key(row) && has_values(&plan, cells);
+        let is_candidate = plan.matches_key(row) && has_values(&plan, cells);
         let context = || format!("{}\n{query}\n{plan}row {row:?} {cells:?}", indexes);
-        assert!(!passes || found, "{}", context());
+        assert!(!passes || is_candidate, "{}", context());
         assert_eq!(plan.matches_row(row, cells) == Ok(true), passes, "{}", context());
         if !plan.needs_cells() {
-            assert_eq!(found, passes, "{}", context());
+            assert_eq!(is_candidate, passes, "{}", context());
         }
         if plan.is_decided() {
             let in_ranges = RowRange::one_contains(plan.key_ranges(), row);
@@ -115,8 +115,10 @@ fn many_searches_are_decided_by_values() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
-    let (mut planned, mut decided) = (0, 0);
-    let (cases, drawn) = (cases(), drawn());
+    let mut planned = 0;
+    let mut decided = 0;
+    let cases = cases();
+    let drawn = drawn();
     for _ in 0..300 {
         let case = cases.new_tree(&mut runner).unwrap().current();
         let drawn = drawn.new_tree(&mut runner).unwrap().current();

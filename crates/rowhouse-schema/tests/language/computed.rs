@@ -4,7 +4,7 @@ use super::check;
 use expect_test::expect;
 
 #[test]
-fn computed_fields_say_what_they_are_of() {
+fn invalid_computed_fields_are_refused() {
     check(
         "[bucket 0 of a][a u8]",
         expect![[r#"

@@ -4,7 +4,7 @@ use super::check;
 use expect_test::expect;
 
 #[test]
-fn modifiers_say_where_they_stand_and_what_they_exclude() {
+fn invalid_modifiers_are_refused() {
     check(
         "[n u8 floor]",
         expect![[r#"

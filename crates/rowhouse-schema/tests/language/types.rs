@@ -4,7 +4,7 @@ use super::check;
 use expect_test::expect;
 
 #[test]
-fn types_say_what_they_need() {
+fn invalid_types_are_refused() {
     check(
         "[e enum]",
         expect![[r#"

@@ -6,7 +6,7 @@ use rowhouse_schema::{
     Calendar, Decimal, Field, FieldOrder, FieldType, KeySchema, TimeUnit, Value, Values,
 };
 
-use crate::draw::Asked;
+use crate::draw::Condition;
 
 /// A value in a form that compares as the field's values do.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
@@ -83,19 +83,19 @@ pub(crate) fn step(field: &Field) -> Option<i128> {
 }
 
 /// Returns true if the decoded value is the given one, or the part that keys hold.
-pub(crate) fn is_kept(field: &Field, given: &Value, kept: &Value) -> bool {
-    match (given, kept) {
-        (Value::Null, kept) => kept.is_null(),
+pub(crate) fn is_stored(field: &Field, given: &Value, stored: &Value) -> bool {
+    match (given, stored) {
+        (Value::Null, stored) => stored.is_null(),
         (_, Value::Hashed(_)) => field.is_hashed(),
         _ if field.is_floored() => {
-            let (Rank::Number(given), Rank::Number(kept)) =
-                (rank(given, field.field_type()), rank(kept, field.field_type()))
+            let (Rank::Number(given), Rank::Number(stored)) =
+                (rank(given, field.field_type()), rank(stored, field.field_type()))
             else {
                 return false;
             };
-            kept <= given && given < kept + step(field).unwrap()
+            stored <= given && given < stored + step(field).unwrap()
         }
-        _ => rank(given, field.field_type()) == rank(kept, field.field_type()),
+        _ => rank(given, field.field_type()) == rank(stored, field.field_type()),
     }
 }
 
@@ -107,7 +107,8 @@ pub(crate) fn compare(
     a: &Values,
     b: &Values,
 ) -> Option<Ordering> {
-    let (x, y) = (&a[field.name()], &b[field.name()]);
+    let x = &a[field.name()];
+    let y = &b[field.name()];
     if order == FieldOrder::Ordered {
         return Some(by_value(field, x, y));
     }
@@ -133,17 +134,17 @@ fn by_value(field: &Field, x: &Value, y: &Value) -> Ordering {
 
 /// Returns one field's bytes alone, with the literal after it.
 fn stored(schema: &KeySchema, field: &Field, value: &Value) -> Vec<u8> {
-    let literal = literal_behind(schema, field);
+    let literal = literal_after(schema, field);
     let alone = KeySchema::parse(&format!("x[{field}]{literal}")).unwrap();
     alone.encode(&[(field.name(), value.clone())]).unwrap().to_vec()
 }
 
 /// Returns the literal after a field in the template's text.
-fn literal_behind(schema: &KeySchema, field: &Field) -> String {
+fn literal_after(schema: &KeySchema, field: &Field) -> String {
     let template = schema.to_string();
-    let behind = template.split_once(&format!("[{field}]")).unwrap().1;
-    let open = behind.char_indices().find(|(at, c)| *c == '[' && !behind[..*at].ends_with('\\'));
-    open.map_or(behind, |(at, _)| &behind[..at]).to_owned()
+    let rest = template.split_once(&format!("[{field}]")).unwrap().1;
+    let open = rest.char_indices().find(|(at, c)| *c == '[' && !rest[..*at].ends_with('\\'));
+    open.map_or(rest, |(at, _)| &rest[..at]).to_owned()
 }
 
 /// Returns the fields and the computed fields' positions, in template order.
@@ -173,7 +174,7 @@ pub(crate) fn compare_computed(a: &Value, b: &Value) -> Ordering {
     rank(a).partial_cmp(&rank(b)).unwrap()
 }
 
-impl Asked {
+impl Condition {
     /// Returns true if a row's given value passes.
     pub(crate) fn holds(&self, field: &Field, value: &Value) -> bool {
         let rank = |value| rank(value, field.field_type());
@@ -228,7 +229,12 @@ impl Asked {
 
 /// Returns true if some value with the same bytes in the key would pass all conditions on the
 /// field.
-pub(crate) fn could_hold(field: &Field, asked: &[&Asked], given: &Value, kept: &Value) -> bool {
+pub(crate) fn could_hold(
+    field: &Field,
+    conditions: &[&Condition],
+    given: &Value,
+    stored: &Value,
+) -> bool {
     if field.is_hashed() {
         let hash = |value: &Value| {
             let alone = KeySchema::parse(&format!("x[{field}]")).unwrap();
@@ -240,27 +246,28 @@ pub(crate) fn could_hold(field: &Field, asked: &[&Asked], given: &Value, kept: &
             Value::Float(float) => Value::from(-float.get()),
             other => other.clone(),
         };
-        let is_kept = |value: &Value| {
+        let has_stored_hash = |value: &Value| {
             let zero = Rank::Float(0.0) == rank(value, field.field_type());
-            hash(value).as_ref() == Some(kept)
-                || zero && hash(&other_zero(value)).as_ref() == Some(kept)
+            hash(value).as_ref() == Some(stored)
+                || zero && hash(&other_zero(value)).as_ref() == Some(stored)
         };
-        return asked.iter().all(|asked| match asked {
-            Asked::Null => false,
-            Asked::NotNull => true,
-            asked => asked.constants().into_iter().any(is_kept),
+        return conditions.iter().all(|condition| match condition {
+            Condition::Null => false,
+            Condition::NotNull => true,
+            condition => condition.constants().into_iter().any(has_stored_hash),
         });
     }
-    let all_hold = |value: &Value| asked.iter().all(|asked| asked.holds(field, value));
-    let (Some(step), false) = (step(field), kept.is_null()) else { return all_hold(given) };
+    let all_hold = |value: &Value| conditions.iter().all(|condition| condition.holds(field, value));
+    let (Some(step), false) = (step(field), stored.is_null()) else { return all_hold(given) };
     let unit = unit(field.field_type());
     let number = |value: &Value| match rank(value, field.field_type()) {
         Rank::Number(number) => number.div_euclid(unit),
         other => panic!("{other:?}"),
     };
-    let (start, len) = (number(kept), step / unit.min(step));
+    let start = number(stored);
+    let len = step / unit.min(step);
     let mut tries: Vec<i128> = vec![start, start + len - 1];
-    for constant in asked.iter().flat_map(|asked| asked.constants()) {
+    for constant in conditions.iter().flat_map(|condition| condition.constants()) {
         let near = number(constant);
         tries.extend([near - 1, near, near + 1]);
     }

@@ -57,7 +57,8 @@ fn of_all() -> impl Strategy<Value = KeySchema> {
             for (nth, (literal, (computed, one, other), field)) in pieces.iter().enumerate() {
                 template.push_str(literal);
                 if plain < 3 {
-                    let (one, other) = (one.get(&names), other.get(&names));
+                    let one = one.get(&names);
+                    let other = other.get(&names);
                     let two = if one == other { one.clone() } else { format!("{one},{other}") };
                     let computed = computed.replace("FF", &two).replace('F', one);
                     template.push_str(&computed.replace('N', &format!("c{nth}")));
@@ -286,7 +287,7 @@ pub(crate) fn rows() -> impl Strategy<Value = Vec<Vec<Index>>> {
 
 /// A condition in the reference implementation.
 #[derive(Clone, Debug)]
-pub(crate) enum Asked {
+pub(crate) enum Condition {
     Less(Value),
     LessOrEqual(Value),
     Greater(Value),
@@ -301,7 +302,7 @@ pub(crate) enum Asked {
     NotNull,
 }
 
-impl Asked {
+impl Condition {
     pub(crate) fn draw(kind: usize, field: &Field, pool: &Pool, at: &[Index]) -> Self {
         let mut values = at.iter().map(|at| pool.of_type(field.field_type(), at));
         let mut next = || values.next().unwrap();
@@ -331,7 +332,7 @@ impl Asked {
         }
     }
 
-    pub(crate) fn ask(&self, predicate: Predicate, name: &str) -> Predicate {
+    pub(crate) fn add_to(&self, predicate: Predicate, name: &str) -> Predicate {
         match self {
             Self::Less(v) => predicate.lt(name, v.clone()),
             Self::LessOrEqual(v) => predicate.le(name, v.clone()),

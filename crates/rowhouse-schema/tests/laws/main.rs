@@ -19,8 +19,8 @@ use rowhouse_schema::{
     StreamMerge, Time, Value, Values,
 };
 
-use brute::{compare, compare_computed, could_hold, elements, is_kept};
-use draw::{Asked, Drawn, Pool, Row, drawn, pools, row, rows, schemas};
+use brute::{compare, compare_computed, could_hold, elements, is_stored};
+use draw::{Condition, Drawn, Pool, Row, drawn, pools, row, rows, schemas};
 
 /// Templates with one field, one for each way to read constants.
 const PLANNED: &[&str] = &[
@@ -79,39 +79,55 @@ fn planned(schema: &KeySchema, order: &PlanOrder, a: &Values, b: &Values) -> Opt
     None
 }
 
-fn conditions<'s>(schema: &'s KeySchema, pool: &Pool, drawn: &[Drawn]) -> Vec<(&'s Field, Asked)> {
+fn conditions<'s>(
+    schema: &'s KeySchema,
+    pool: &Pool,
+    drawn: &[Drawn],
+) -> Vec<(&'s Field, Condition)> {
     let draw = |(field, kind, values): &Drawn| {
         let field = field.get(schema.fields());
-        (field, Asked::draw(*kind, field, pool, values))
+        (field, Condition::draw(*kind, field, pool, values))
     };
     drawn.iter().map(draw).collect()
 }
 
-fn is_found(plan: &Plan, row: &Row) -> bool {
+/// Returns the query with these conditions.
+fn query(conditions: &[(&Field, Condition)]) -> Predicate {
+    conditions.iter().fold(Predicate::all(), |predicate, (field, condition)| {
+        condition.add_to(predicate, field.name())
+    })
+}
+
+fn is_returned(plan: &Plan, row: &Row) -> bool {
     plan.ranges().iter().any(|range| range.contains(&row.key)) && plan.matches(&row.values)
 }
 
 /// Returns two flags: the row's given values match, and they could match judging by the key.
-fn is_asked(schema: &KeySchema, conditions: &[(&Field, Asked)], row: &Row) -> (bool, bool) {
+fn expected_match(
+    schema: &KeySchema,
+    conditions: &[(&Field, Condition)],
+    row: &Row,
+) -> (bool, bool) {
     let fields = || schema.fields().iter().enumerate();
-    let of = |field: &Field| -> Vec<&Asked> {
-        let of = conditions.iter().filter(|(asked, _)| asked.name() == field.name());
-        of.map(|(_, asked)| asked).collect()
+    let of = |field: &Field| -> Vec<&Condition> {
+        let of = conditions.iter().filter(|(other, _)| other.name() == field.name());
+        of.map(|(_, condition)| condition).collect()
     };
-    let asked = fields()
-        .all(|(nth, field)| of(field).iter().all(|asked| asked.holds(field, &row.given[nth])));
-    let could = fields().all(|(nth, field)| {
-        let kept = &row.values[field.name()];
-        could_hold(field, &of(field), &row.given[nth], kept)
+    let expected = fields().all(|(nth, field)| {
+        of(field).iter().all(|condition| condition.holds(field, &row.given[nth]))
     });
-    (asked, could)
+    let could = fields().all(|(nth, field)| {
+        let stored = &row.values[field.name()];
+        could_hold(field, &of(field), &row.given[nth], stored)
+    });
+    (expected, could)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn templates_print_what_they_parse(schema in schemas()) {
+    fn printed_templates_parse_as_equal(schema in schemas()) {
         let again = KeySchema::parse(&schema.to_string()).unwrap();
         prop_assert_eq!(again.to_string(), schema.to_string());
         prop_assert_eq!(again, schema);
@@ -127,8 +143,10 @@ proptest! {
             let Some(Row { given, mut key, values }) = row(&schema, &pool, at) else { continue };
             prop_assert_eq!(escape(&values.encode().unwrap()), escape(&key), "L1 {}", &schema);
             for (field, given) in schema.fields().iter().zip(&given) {
-                let kept = &values[field.name()];
-                prop_assert!(is_kept(field, given, kept), "L2 {}: {} {}", &schema, given, kept);
+                let stored = &values[field.name()];
+                prop_assert!(
+                    is_stored(field, given, stored), "L2 {}: {} {}", &schema, given, stored
+                );
             }
             for (place, kind, byte) in noise.iter().take(nth % 3) {
                 let place = place.index(key.len() + 1);
@@ -221,13 +239,12 @@ proptest! {
 
     /// L4: the rows in the ranges that pass the residual are those that match the query.
     #[test]
-    fn plans_find_what_is_asked_for(
+    fn plans_return_the_rows_that_match(
         schema in schemas(), pool in pools(), at in rows(), drawn in drawn(), by_bucket: bool,
     ) {
         let rows: Vec<_> = at.iter().filter_map(|at| row(&schema, &pool, at)).collect();
         let conditions = conditions(&schema, &pool, &drawn);
-        let predicate = conditions.iter()
-            .fold(Predicate::all(), |predicate, (field, asked)| asked.ask(predicate, field.name()));
+        let predicate = query(&conditions);
         // Queries can have conditions on a named computed field too.
         let named = schema.computed().iter().find_map(|computed| computed.name());
         let bucket = named.zip(rows.first()).filter(|_| by_bucket)
@@ -246,16 +263,17 @@ proptest! {
         }
 
         for row in &rows {
-            let (asked, could) = is_asked(&schema, &conditions, row);
+            let (expected, could) = expected_match(&schema, &conditions, row);
             let in_bucket = bucket.as_ref().is_none_or(|(name, value)| row.values[*name] == *value);
-            let (asked, could) = (asked && in_bucket, could && in_bucket);
+            let expected = expected && in_bucket;
+            let could = could && in_bucket;
             let inside = plan.ranges().iter().any(|range| range.contains(&row.key));
-            let found = is_found(&plan, row);
+            let returned = is_returned(&plan, row);
             let case = || format!(
                 "{schema}\n{} of {:?}\n{predicate}\n{plan}", escape(&row.key), row.given
             );
-            prop_assert!(found || !asked, "not found: {}", case());
-            prop_assert!(could || !found, "found: {}", case());
+            prop_assert!(returned || !expected, "not found: {}", case());
+            prop_assert!(could || !returned, "found: {}", case());
             prop_assert!(!plan.is_exact() || !inside || could, "not exact: {}", case());
         }
         // A printed query parses to an equal one, unless a four-digit number becomes a year.
@@ -274,8 +292,7 @@ proptest! {
         schema in schemas(), pool in pools(), at in rows(), drawn in drawn(),
     ) {
         let conditions = conditions(&schema, &pool, &drawn);
-        let predicate = conditions.iter()
-            .fold(Predicate::all(), |predicate, (field, asked)| asked.ask(predicate, field.name()));
+        let predicate = query(&conditions);
         let plan = schema.plan(&predicate).unwrap();
         let of_streams: Vec<RowRange> = plan.streams().flat_map(|s| s.ranges().to_vec()).collect();
         prop_assert_eq!(&of_streams, plan.ranges());
@@ -283,7 +300,7 @@ proptest! {
             return Ok(());
         }
         let mut rows: Vec<_> = at.iter().filter_map(|at| row(&schema, &pool, at)).collect();
-        rows.retain(|row| is_found(&plan, row));
+        rows.retain(|row| is_returned(&plan, row));
         rows.sort_by(|a, b| a.key.cmp(&b.key));
         rows.dedup_by(|a, b| a.key == b.key);
         let logical = |row: &Row| schema.logical_key(&row.key).unwrap().into_owned();
@@ -308,17 +325,17 @@ proptest! {
 
 /// Returns a plan's rows, merged, in the plan's direction.
 fn merged<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> Vec<&'r Row> {
-    let mut found: Vec<_> = rows.iter().filter(|row| is_found(plan, row)).collect();
+    let mut matching: Vec<_> = rows.iter().filter(|row| is_returned(plan, row)).collect();
     let logical = |row: &Row| match plan.order().sequence() {
         RowSequence::Merged => row.values.schema().logical_key(&row.key).unwrap().into_owned(),
         RowSequence::AsRead | RowSequence::Physical => Vec::new(),
     };
-    found.sort_by_key(|row| (logical(row), row.key.clone()));
-    found.dedup_by(|a, b| a.key == b.key);
+    matching.sort_by_key(|row| (logical(row), row.key.clone()));
+    matching.dedup_by(|a, b| a.key == b.key);
     if direction == Direction::Reverse {
-        found.reverse();
+        matching.reverse();
     }
-    found
+    matching
 }
 
 proptest! {
@@ -330,8 +347,7 @@ proptest! {
         schema in schemas(), pool in pools(), at in rows(), drawn in drawn(), reverse: bool,
     ) {
         let conditions = conditions(&schema, &pool, &drawn[..drawn.len().min(1)]);
-        let predicate = conditions.iter()
-            .fold(Predicate::all(), |predicate, (field, asked)| asked.ask(predicate, field.name()));
+        let predicate = query(&conditions);
         let plan = schema.plan(&predicate).unwrap();
         let direction = if reverse { Direction::Reverse } else { Direction::Forward };
         let rows: Vec<_> = at.iter().filter_map(|at| row(&schema, &pool, at)).collect();

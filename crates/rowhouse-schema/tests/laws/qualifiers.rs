@@ -8,14 +8,15 @@ use rowhouse_model::{Bytes, CellKind, CellRef, Columns, Key, escape};
 use rowhouse_schema::{ColumnSchema, KeySchema, PlanPart, Predicate, TimeZone};
 
 use crate::draw::{Row, drawn, pools, row, rows, schemas};
-use crate::{conditions, is_asked};
+use crate::{conditions, expected_match};
 
 /// Returns the qualifiers that a part's filter passes, read like a store does: it seeks where the
 /// filter tells it to.
 fn let_through(part: &PlanPart, family: &[u8], qualifiers: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let Some(filter) = &part.filter else { return qualifiers.to_vec() };
     let mut run = FilterRun::new(filter, false).unwrap();
-    let (mut through, mut from) = (Vec::new(), Vec::new());
+    let mut through = Vec::new();
+    let mut from = Vec::new();
     run.reset();
     for qualifier in qualifiers {
         if *qualifier < from {
@@ -40,11 +41,11 @@ fn let_through(part: &PlanPart, family: &[u8], qualifiers: &[Vec<u8>]) -> Vec<Ve
 /// Returns a family's qualifiers that pass the parts and are shown.
 fn shown(
     plan: &rowhouse_schema::Plan,
-    asked: &Columns,
+    requested: &Columns,
     family: &[u8],
     qualifiers: &[Vec<u8>],
 ) -> Vec<Vec<u8>> {
-    let parts = plan.parts(asked);
+    let parts = plan.parts(requested);
     let of_family = parts.iter().filter(|part| part.columns.selects_family(family));
     let mut read: Vec<_> = of_family
         .flat_map(|part| {
@@ -53,7 +54,7 @@ fn shown(
             through
         })
         .collect();
-    read.retain(|qualifier| plan.shows(asked, family, qualifier));
+    read.retain(|qualifier| plan.shows(requested, family, qualifier));
     read
 }
 
@@ -67,7 +68,7 @@ proptest! {
         at in rows(),
         drawn in drawn().prop_filter("a condition", |drawn| !drawn.is_empty()),
         noise in prop::collection::vec((any::<Index>(), any::<Index>(), any::<u8>()), 0..12),
-        asks in 0..4_u8,
+        selection in 0..4_u8,
     ) {
         let declared = format!("f:{schema} many u8; g:{schema} other u8; f:~~one~~ single u8");
         let columns = ColumnSchema::parse(&declared);
@@ -75,8 +76,8 @@ proptest! {
         let columns = columns.unwrap();
         let rows: Vec<Row> = at.iter().filter_map(|at| row(&schema, &pool, at)).collect();
         let conditions = conditions(&schema, &pool, &drawn);
-        let predicate = conditions.iter().fold(Predicate::all(), |predicate, (field, asked)| {
-            asked.ask(predicate, &format!("many.{}", field.name()))
+        let predicate = conditions.iter().fold(Predicate::all(), |predicate, (field, condition)| {
+            condition.add_to(predicate, &format!("many.{}", field.name()))
         });
         let key = KeySchema::parse("[user string]").unwrap();
         let plan = key.plan_with_columns(&columns, &predicate, &TimeZone::UTC);
@@ -98,31 +99,31 @@ proptest! {
         qualifiers.sort();
         qualifiers.dedup();
 
-        let mut asked = Columns::all();
-        match asks {
+        let mut requested = Columns::all();
+        match selection {
             0 => {}
-            1 => asked.add_family("f"),
-            2 => asked.add_column("f", "~~one~~"),
-            _ => asked.add_family("g"),
+            1 => requested.add_family("f"),
+            2 => requested.add_column("f", "~~one~~"),
+            _ => requested.add_family("g"),
         }
-        let shown_of_f = shown(&plan, &asked, b"f", &qualifiers);
+        let shown_of_f = shown(&plan, &requested, b"f", &qualifiers);
         let lead = lead(&schema);
         for qualifier in &qualifiers {
             let is_shown = shown_of_f.contains(qualifier);
             let text = || format!("{declared}: {predicate}: {}", escape(qualifier));
             if qualifier == b"~~one~~" {
-                prop_assert_eq!(is_shown, asked.has_column(b"f", qualifier), "{}", text());
+                prop_assert_eq!(is_shown, requested.has_column(b"f", qualifier), "{}", text());
                 continue;
             }
             let put = rows.iter().find(|row| row.key == *qualifier);
             match put {
                 Some(row) => {
-                    let (is_asked, could) = is_asked(&schema, &conditions, row);
-                    prop_assert!(is_shown || !is_asked, "a cell too few: {}", text());
+                    let (is_expected, could) = expected_match(&schema, &conditions, row);
+                    prop_assert!(is_shown || !is_expected, "a cell too few: {}", text());
                     prop_assert!(!is_shown || could, "a cell too many: {}", text());
                 }
                 None if !qualifier.starts_with(&lead) => {
-                    prop_assert_eq!(is_shown, asked.has_column(b"f", qualifier), "{}", text());
+                    prop_assert_eq!(is_shown, requested.has_column(b"f", qualifier), "{}", text());
                 }
                 None if schema.decode(qualifier).is_err() => prop_assert!(!is_shown, "{}", text()),
                 None => {}
@@ -136,9 +137,9 @@ proptest! {
             }
         }
         // The query has no conditions on the other columns with the same template.
-        let shown_of_g = shown(&plan, &asked, b"g", &qualifiers);
-        let expected: Vec<_> =
-            qualifiers.iter().filter(|qualifier| asked.has_column(b"g", qualifier)).cloned().collect();
+        let shown_of_g = shown(&plan, &requested, b"g", &qualifiers);
+        let is_requested = |qualifier: &&Vec<u8>| requested.has_column(b"g", qualifier);
+        let expected: Vec<_> = qualifiers.iter().filter(is_requested).cloned().collect();
         prop_assert_eq!(shown_of_g, expected);
     }
 }

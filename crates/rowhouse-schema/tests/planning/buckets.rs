@@ -4,7 +4,7 @@ use super::check;
 use expect_test::expect;
 
 #[test]
-fn buckets_of_what_is_pinned_are_asked_and_otherwise_all() {
+fn buckets_of_pinned_fields_are_read_alone_and_otherwise_all() {
     check(
         "[bucket 4 of a,b][a u8][b u8]",
         "a = 1 and b in (1, 2, 3)",

@@ -193,7 +193,7 @@ fn later_conditions_remain() {
 }
 
 #[test]
-fn nothing_asked_is_everything_that_can_fit() {
+fn an_empty_query_plans_every_key_that_can_fit() {
     check(
         "[user string]",
         "",
@@ -227,12 +227,12 @@ fn too_many_ranges_become_wider_ones() {
     assert!(
         plan.to_string().ends_with("note: more than 10000 ranges were needed, these are wider\n")
     );
-    for (a, b, c, asked) in
+    for (a, b, c, expected) in
         [(4, 6, 7, true), (4, 5, 7, false), (4, 6, 8, false), (598, 598, 7, true)]
     {
         let key = schema.encode(&[("a", a.into()), ("b", b.into()), ("c", c.into())]).unwrap();
         let inside = plan.ranges().iter().any(|range| range.contains(&key));
-        assert_eq!(inside && plan.matches(&schema.decode(&key).unwrap()), asked);
+        assert_eq!(inside && plan.matches(&schema.decode(&key).unwrap()), expected);
     }
 
     let one = KeySchema::parse("[a u64]").unwrap();
@@ -250,9 +250,10 @@ fn a_plan_of_every_key_says_so_with_a_literal_or_buckets_in_front_too() {
     let whole = |template: &str, query: &str| {
         let schema = KeySchema::parse(template).unwrap();
         let plan = schema.plan(&Predicate::parse(query).unwrap()).unwrap();
-        let said = plan.to_string().lines().next().unwrap().ends_with("reads the whole table");
-        assert_eq!(plan.reads_whole_table(), said, "{template} {query}");
-        said
+        let is_reported =
+            plan.to_string().lines().next().unwrap().ends_with("reads the whole table");
+        assert_eq!(plan.reads_whole_table(), is_reported, "{template} {query}");
+        is_reported
     };
     assert!(whole("[user string][n u8]", "n = 7"));
     assert!(whole("[user string][n u8]", ""));

@@ -101,7 +101,7 @@ fn names_that_begin_one_another_leave_all_the_rest_to_be_checked() {
 }
 
 #[test]
-fn text_in_reverse_is_asked_for_by_its_end() {
+fn reversed_text_is_searched_by_its_end() {
     check(
         "[user text reverse]_[n u8]",
         "user ends with '99'",

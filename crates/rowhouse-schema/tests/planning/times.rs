@@ -79,7 +79,7 @@ fn a_zone_moves_times_that_name_none() {
 }
 
 #[test]
-fn floored_values_are_found_by_their_step() {
+fn floored_values_are_matched_by_their_step() {
     check(
         "[at seconds 4 floor 1h][n u8]",
         "at >= 2022-12-01T08:30 and at < 2022-12-01T10:30",

@@ -271,7 +271,7 @@ fn every_type_is_compared_in_its_own_order() {
 }
 
 #[test]
-fn null_is_asked_for_by_name() {
+fn null_is_queried_by_name() {
     check(
         "[n u8 null first][m u8]",
         "n is null",

@@ -23,7 +23,7 @@ fn check(query: &str, expected: Expect) {
 }
 
 #[test]
-fn a_plan_says_what_is_asked_of_the_key_and_what_of_columns() {
+fn a_plan_reports_conditions_on_the_key_and_on_columns() {
     check(
         "shift = 3 and n > 5 and t starts with 'a' and n < 9",
         expect![[r#"
@@ -50,7 +50,7 @@ fn a_plan_says_what_is_asked_of_the_key_and_what_of_columns() {
 }
 
 #[test]
-fn a_column_decides_what_the_key_holds_too_little_of() {
+fn a_column_decides_fields_that_the_key_holds_in_part() {
     check(
         "user = 'bob'",
         expect![[r#"
@@ -200,7 +200,7 @@ fn held<V: Clone + std::fmt::Debug + 'static>(
 const NUMBERS: &[i64] = &[-32768, -7, -1, 0, 1, 5, 6, 32767];
 const WIDE: &[i64] = &[0, 1, 5, 998, 999];
 /// Constants, some outside the type's range.
-const ASKED: &[i64] = &[-40_000, -32768, -7, -1, 0, 1, 5, 6, 998, 999, 1000, 32767, 40_000];
+const CONSTANTS: &[i64] = &[-40_000, -32768, -7, -1, 0, 1, 5, 6, 998, 999, 1000, 32767, 40_000];
 const TEXTS: &[&str] = &["", "a", "ab", "abc", "b", "it's"];
 
 /// A condition, as query text and as a predicate on values.
@@ -281,7 +281,7 @@ impl Test {
 }
 
 fn number(at: usize) -> i64 {
-    ASKED[at % ASKED.len()]
+    CONSTANTS[at % CONSTANTS.len()]
 }
 
 fn text(at: usize) -> &'static str {
@@ -325,7 +325,8 @@ proptest! {
         }
         let quoted = |at: usize| format!("'{}'", text(at).replace('\'', "''"));
         let bare = |at: usize| number(at).to_string();
-        let (mut texts, mut held) = (Vec::new(), Vec::new());
+        let mut texts = Vec::new();
+        let mut held = Vec::new();
         for (of, test) in &conditions {
             let text_of = match of {
                 0 => test.text("n", bare, false),
@@ -345,13 +346,14 @@ proptest! {
         prop_assume!(!texts.is_empty());
         let query = texts.join(" and ");
         let plan = plan(&query).unwrap();
-        let found = plan.column_filter().unwrap().matches(&Row::new(cells));
+        let result = plan.column_filter().unwrap().matches(&Row::new(cells));
         // Any false condition excludes the row; otherwise a value that could not be compared is
         // reported.
-        let expected = match held.contains(&Some(false)) {
-            true => Some(false),
-            false => held.into_iter().collect::<Option<Vec<_>>>().map(|_| true),
+        let expected = if held.contains(&Some(false)) {
+            Some(false)
+        } else {
+            held.into_iter().collect::<Option<Vec<_>>>().map(|_| true)
         };
-        prop_assert_eq!(found.ok(), expected, "{}", query);
+        prop_assert_eq!(result.ok(), expected, "{}", query);
     }
 }

@@ -58,9 +58,13 @@ impl Pin {
 }
 
 /// Returns the keys that match the conditions on a field, in about `limit` ranges at most.
-pub(super) fn found(codec: &Codec, wanted: Option<&FieldConditions>, limit: usize) -> KeyRanges {
-    let Some(wanted) = wanted else { return KeyRanges::exact(vec![RowRange::all()]) };
-    let values = match (&codec.body, &wanted.set) {
+pub(super) fn matching_keys(
+    codec: &Codec,
+    conditions: Option<&FieldConditions>,
+    limit: usize,
+) -> KeyRanges {
+    let Some(conditions) = conditions else { return KeyRanges::exact(vec![RowRange::all()]) };
+    let values = match (&codec.body, &conditions.set) {
         (Body::Number(number), Set::Numbers(set)) => number_keys(number, set),
         (Body::Shortest(shortest), Set::Numbers(set)) => shortest_keys(shortest, set),
         (Body::Sequence(sequence), Set::Bytes(set)) => sequence_keys(sequence, set, limit),
@@ -68,7 +72,7 @@ pub(super) fn found(codec: &Codec, wanted: Option<&FieldConditions>, limit: usiz
         // Conditions on hashes ask for single ones, or for all.
         _ => KeyRanges::exact(vec![RowRange::all()]),
     };
-    if codec.lead.is_none() { values } else { led(codec.lead, values, wanted.nulls) }
+    if codec.lead.is_none() { values } else { led(codec.lead, values, conditions.nulls) }
 }
 
 /// Adds the leading byte to value ranges, and the range for null if it is requested.
@@ -101,16 +105,14 @@ fn repeat_keys(repeat: &Repeat, set: &BytesSet) -> KeyRanges {
 /// Puts these bytes before a relative range.
 pub(super) fn under(prefix: &[u8], range: &RowRange) -> RowRange {
     let join = |bytes: &Bytes| Bytes::from([prefix, bytes].concat());
-    let stop = match range.stop.is_empty() {
-        true => RowRange::prefix(prefix).stop,
-        false => join(&range.stop),
-    };
+    let stop =
+        if range.stop.is_empty() { RowRange::prefix(prefix).stop } else { join(&range.stop) };
     RowRange { start: join(&range.start), stop }
 }
 
 /// Returns the requested values one by one, in byte order, if they can be listed.
-pub(super) fn pins(codec: &Codec, wanted: &FieldConditions) -> Option<Vec<Pin>> {
-    let values: Vec<Pin> = match (&codec.body, &wanted.set) {
+pub(super) fn pins(codec: &Codec, conditions: &FieldConditions) -> Option<Vec<Pin>> {
+    let values: Vec<Pin> = match (&codec.body, &conditions.set) {
         (Body::Number(number), Set::Numbers(set)) => match set.singles() {
             Some(singles) => singles.iter().map(|value| pin_of_number(number, *value)).collect(),
             // If several numbers share one step, only the step is known.
@@ -121,7 +123,8 @@ pub(super) fn pins(codec: &Codec, wanted: &FieldConditions) -> Option<Vec<Pin>> 
         },
         (Body::Shortest(shortest), Set::Numbers(set)) => {
             let pin = |value: &i128| {
-                let (mut bytes, mut canonical) = (Vec::new(), Vec::new());
+                let mut bytes = Vec::new();
+                let mut canonical = Vec::new();
                 shortest.put(*value, &mut bytes);
                 put_canonical(*value, &mut canonical);
                 Pin::new(bytes, Some(canonical))
@@ -156,7 +159,7 @@ pub(super) fn pins(codec: &Codec, wanted: &FieldConditions) -> Option<Vec<Pin>> 
             .collect(),
         _ => return None,
     };
-    Some(marked(codec, values, wanted.nulls))
+    Some(marked(codec, values, conditions.nulls))
 }
 
 /// How many values a field has, if they can be counted.
@@ -170,11 +173,11 @@ pub(super) fn values_count(codec: &Codec) -> Option<u128> {
 /// condition on a later field. `None` if there are more than `max`.
 pub(super) fn all_values(
     codec: &Codec,
-    wanted: Option<&FieldConditions>,
+    conditions: Option<&FieldConditions>,
     max: usize,
 ) -> Option<Vec<Pin>> {
     let Body::Number(number) = &codec.body else { return None };
-    let set = match wanted.map(|wanted| &wanted.set) {
+    let set = match conditions.map(|conditions| &conditions.set) {
         Some(Set::Numbers(set)) => Some(set),
         _ => None,
     };
@@ -188,12 +191,13 @@ pub(super) fn all_values(
         pin if number.is_floored() => Pin { canonical: None, ..pin },
         pin => pin,
     });
-    let nulls = codec.is_nullable() && wanted.is_none_or(|wanted| wanted.nulls);
+    let nulls = codec.is_nullable() && conditions.is_none_or(|conditions| conditions.nulls);
     Some(marked(codec, values.collect(), nulls))
 }
 
 fn pin_of_number(number: &Number, value: i128) -> Pin {
-    let (mut bytes, mut canonical) = (Vec::new(), Vec::new());
+    let mut bytes = Vec::new();
+    let mut canonical = Vec::new();
     number.put(value, &mut bytes);
     number.put_canonical(value, &mut canonical);
     Pin::new(bytes, Some(canonical))
@@ -209,7 +213,8 @@ fn marked(codec: &Codec, mut pins: Vec<Pin>, nulls: bool) -> Vec<Pin> {
         pins.extend(nulls.then_some(null));
     }
     if let Some(separated) = codec.tail() {
-        pins.iter_mut().for_each(|pin| pin.cut = pin.bytes.len() - separated.kept(&pin.bytes));
+        pins.iter_mut()
+            .for_each(|pin| pin.cut = pin.bytes.len() - separated.retained_len(&pin.bytes));
     }
     if pins.len() > 1 {
         pins.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));

@@ -17,7 +17,8 @@ fn main() -> rowhouse::Result<()> {
     let all = hotspot::run(&Args::parse().hotspot)?;
     let of = |name: &str| all.iter().find(|it| it.name == name).expect("the design is measured");
     // Growing keys are written to one server, salted ones to all.
-    let (plain, salted) = (of("plain"), of("salted"));
+    let plain = of("plain");
+    let salted = of("salted");
     assert!(plain.shares[0] > 0.99, "the busiest server has {:?}", plain.shares);
     let factor = salted.writes_per_second / plain.writes_per_second;
     assert!(factor >= 3.5, "four salts write {factor:.2} times as much");

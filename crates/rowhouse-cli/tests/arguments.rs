@@ -4,7 +4,7 @@
 use std::process::Command;
 
 #[test]
-fn a_wrong_argument_is_told_with_its_place_and_ends_every_command_with_status_2() {
+fn a_wrong_argument_is_reported_with_its_place_and_ends_every_command_with_status_2() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.csv"), "id,n\n1,1\n").unwrap();
     let import = "import t a.csv --key [id] --columns d:n:n --connect hbase://127.0.0.1:1";

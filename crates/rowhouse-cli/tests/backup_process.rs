@@ -37,8 +37,8 @@ fn a_directory_is_backed_up_and_restored_once() {
     shell(&data, "create 'blog', 'cf'; put 'blog', '1', 'cf:t', 'v'; snapshot 'blog', 'monday'");
     let output = rowhouse(&["backup", text(&data), "--into", text(&backup)]);
     assert!(output.status.success(), "{output:?}");
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.starts_with("1 table, 1 snapshot, 1 file, "), "{told}");
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.starts_with("1 table, 1 snapshot, 1 file, "), "{report}");
     let again = rowhouse(&["backup", text(&data), "--into", text(&backup)]);
     assert!(refused(&again).contains("already exists"), "{again:?}");
     let output = rowhouse(&["restore", text(&backup), "--into", text(&restored)]);

@@ -69,7 +69,8 @@ fn a_sample_takes_the_place_of_distributions_and_its_times_grow() {
     let dir = tempfile::tempdir().unwrap();
     let mut rows = "at,user,size,colour\n".to_owned();
     for number in 0..300 {
-        let (minute, second) = (number / 60, number % 60);
+        let minute = number / 60;
+        let second = number % 60;
         rows +=
             &format!("2026-01-01T00:{minute:02}:{second:02},u{},{number},red\n", number * 7 % 13);
     }
@@ -112,23 +113,23 @@ fn mistakes_name_the_file_and_the_line() {
     fs::write(dir.path().join("bad.design"), "field user string: 3 values\nfeild at millis: now\n")
         .unwrap();
     fs::write(dir.path().join("no-key.design"), "field user string: 3 values\n").unwrap();
-    let said = |args: &[&str]| {
+    let error_of = |args: &[&str]| {
         let output = run(dir.path(), args);
         assert!(!output.status.success(), "{args:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    let message = said(&["advise", "bad.design"]);
+    let message = error_of(&["advise", "bad.design"]);
     assert!(message.contains("bad.design") && message.contains("line=2, offset=0"), "{message}");
-    let message = said(&["simulate", "no-key.design"]);
+    let message = error_of(&["simulate", "no-key.design"]);
     assert!(message.contains("give --key, or a line `key` in the file"), "{message}");
-    let message = said(&["simulate", "no-key.design", "--key", "[usr string]"]);
+    let message = error_of(&["simulate", "no-key.design", "--key", "[usr string]"]);
     assert!(message.contains("the key has no field `user`"), "{message}");
-    let message = said(&["simulate", "nothing.design"]);
+    let message = error_of(&["simulate", "nothing.design"]);
     assert!(message.contains("cannot read nothing.design"), "{message}");
 }
 
 #[test]
-fn a_command_ends_well_when_nobody_reads_its_output() {
+fn a_command_succeeds_when_its_output_is_closed() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("mail.design"), MAIL).unwrap();
     let (reader, writer) = std::io::pipe().unwrap();

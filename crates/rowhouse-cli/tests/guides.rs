@@ -29,7 +29,7 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn pages_show_what_the_program_prints() {
+fn pages_show_the_output_of_the_program() {
     let pages = pages();
     let english = pages.iter().filter(|page| !is_chinese(page));
     let run: Vec<_> = english.filter(|page| text(page).contains("\n```console\n")).collect();

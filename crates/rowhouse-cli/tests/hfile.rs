@@ -19,17 +19,17 @@ fn run(args: &[&str]) -> (String, String, bool) {
     (text(output.stdout), text(output.stderr), output.status.success())
 }
 
-fn told(args: &[&str]) -> String {
-    let (told, wrong, well) = run(args);
+fn stdout(args: &[&str]) -> String {
+    let (text, wrong, well) = run(args);
     assert!(well, "{wrong}");
-    told
+    text
 }
 
 #[test]
-fn the_page_is_the_same_in_every_encoding_but_for_what_says_how_the_file_is_made() {
+fn the_page_differs_between_encodings_only_in_file_properties() {
     let page = |name: &str| {
-        let told = told(&["hfile", fixture(name).to_str().unwrap()]);
-        let lines = told.lines().map(str::to_owned);
+        let text = stdout(&["hfile", fixture(name).to_str().unwrap()]);
+        let lines = text.lines().map(str::to_owned);
         lines.take_while(|line| !line.starts_with("info")).collect::<Vec<_>>()
     };
     let want = page("rowindex.hfile");
@@ -48,23 +48,24 @@ fn the_page_is_the_same_in_every_encoding_but_for_what_says_how_the_file_is_made
 fn cells_are_listed_by_row_and_range_with_the_fields_of_their_keys() {
     let file = fixture("fast-diff-tags.hfile");
     let file = file.to_str().unwrap();
-    let cells = told(&["hfile", "--cells", "--row", "row00006", "--key", "row[n digits 5]", file]);
+    let cells =
+        stdout(&["hfile", "--cells", "--row", "row00006", "--key", "row[n digits 5]", file]);
     assert!(cells.lines().count() > 3);
     assert!(cells.lines().all(|line| line.starts_with("row00006 (n=6) d:")), "{cells}");
     let args = ["hfile", "--cells", "--start", "row0001", "--stop", "row00018", "--json"];
-    let cells = told(&[&args[..], &["--limit", "1000", file]].concat());
+    let cells = stdout(&[&args[..], &["--limit", "1000", file]].concat());
     let rows: Vec<String> = cells
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["row"].to_string())
         .collect();
     assert_eq!((&*rows[0], &**rows.last().unwrap()), ("\"row00012\"", "\"row00015\""));
-    assert_eq!(told(&["hfile", "--cells", "--limit", "2", file]).lines().count(), 2);
+    assert_eq!(stdout(&["hfile", "--cells", "--limit", "2", file]).lines().count(), 2);
 }
 
 #[test]
 fn blocks_are_listed_from_the_first_byte_to_the_trailer() {
     let file = fixture("rowindex.hfile");
-    let blocks = told(&["hfile", "--blocks", "--json", file.to_str().unwrap()]);
+    let blocks = stdout(&["hfile", "--blocks", "--json", file.to_str().unwrap()]);
     let blocks: Vec<serde_json::Value> =
         blocks.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut offset = 0;
@@ -82,7 +83,7 @@ fn blocks_are_listed_from_the_first_byte_to_the_trailer() {
 }
 
 #[test]
-fn a_damaged_file_is_told_with_its_place_and_the_next_one_is_looked_at() {
+fn a_damaged_file_is_reported_with_its_place_and_the_next_one_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let damaged = dir.path().join("damaged.hfile");
     let mut bytes = std::fs::read(fixture("rowindex.hfile")).unwrap();
@@ -91,10 +92,10 @@ fn a_damaged_file_is_told_with_its_place_and_the_next_one_is_looked_at() {
     let good = fixture("none.hfile");
     let files = [damaged.to_str().unwrap(), good.to_str().unwrap()];
     for how in [&["--json"][..], &["--json", "--cells"], &["--json", "--blocks"]] {
-        let (told, wrong, well) = run(&[&["hfile"], how, &files[..]].concat());
+        let (text, wrong, well) = run(&[&["hfile"], how, &files[..]].concat());
         assert!(!well && wrong.contains("damaged.hfile: checksum mismatch"), "{wrong}");
         assert!(wrong.contains("offset=1091"), "{wrong}");
-        assert!(!told.is_empty());
+        assert!(!text.is_empty());
     }
 }
 
@@ -102,27 +103,30 @@ fn a_damaged_file_is_told_with_its_place_and_the_next_one_is_looked_at() {
 fn a_table_goes_to_hfiles_and_comes_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
-    let (data, again, out) = (path("data"), path("again"), path("out"));
+    let data = path("data");
+    let again = path("again");
+    let out = path("out");
     let create = "create 't', {NAME => 'cf', COMPRESSION => 'LZ4'}, SPLITS => ['5']";
     let shell = |data: &str, commands: &str| {
-        told(&["shell", "--data", data, "--non-interactive", "-e", commands])
+        stdout(&["shell", "--data", data, "--non-interactive", "-e", commands])
     };
     shell(&data, create);
     shell(&data, "put 't', '1', 'cf:q', 'one', 7; put 't', '8', 'cf:q', 'eight', 7");
-    let exported = told(&["export", "t", "--data", &data, "--hfiles", &out]);
+    let exported = stdout(&["export", "t", "--data", &data, "--hfiles", &out]);
     assert!(exported.starts_with("2 cells of t in 2 HFiles, "), "{exported}");
     let (_, wrong, well) = run(&["export", "t", "--data", &data, "--hfiles", &out]);
     assert!(!well && wrong.trim_end().ends_with("is not empty"), "{wrong}");
     let (_, wrong, well) = run(&["import", "t", "--data", &again, "--hfiles", &out]);
     assert!(!well && wrong.contains("no such directory"), "{wrong}");
     shell(&again, "create 't', 'cf'");
-    let imported = told(&["import", "t", "--data", &again, "--hfiles", &out]);
+    let imported = stdout(&["import", "t", "--data", &again, "--hfiles", &out]);
     assert_eq!(imported, "2 cells of 2 HFiles are in t\n");
     let cells = |data: &str| {
         let scanned = shell(data, "scan 't'");
         scanned.lines().filter(|line| line.contains("column=")).map(str::to_owned).collect()
     };
-    let (want, have): (Vec<String>, Vec<String>) = (cells(&data), cells(&again));
+    let want: Vec<String> = cells(&data);
+    let have: Vec<String> = cells(&again);
     assert_eq!(want.len(), 2);
     assert_eq!(have, want);
 }

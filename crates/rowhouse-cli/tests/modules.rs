@@ -379,7 +379,8 @@ impl Files {
         let imports: BTreeMap<_, _> =
             self.code.keys().map(|module| (module, self.imports(module))).collect();
         let reach = |from: &ModulePath| {
-            let (mut reached, mut next) = (BTreeSet::new(), vec![from.clone()]);
+            let mut reached = BTreeSet::new();
+            let mut next = vec![from.clone()];
             while let Some(module) = next.pop() {
                 for other in &imports[&module] {
                     if reached.insert(other.clone()) {
@@ -440,7 +441,7 @@ fn leaves(tree: &str) -> Vec<ModulePath> {
 /// Reads a source file without comments and without items under `#[cfg(test)]`, keeping its lines.
 fn without_tests(file: &Path) -> String {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
-    let mut kept = String::new();
+    let mut source = String::new();
     // How far an item is indented that is left out.
     let mut item: Option<usize> = None;
     for line in text.lines() {
@@ -449,18 +450,18 @@ fn without_tests(file: &Path) -> String {
         let indent = line.len() - line.trim_start().len();
         match item {
             None if is_for_tests(code) => item = Some(indent),
-            None => kept.push_str(line),
-            Some(begun) => {
+            None => source.push_str(line),
+            Some(start) => {
                 // rustfmt ends an item at the indentation at which it begins.
-                let ends = code.ends_with([';', '}', ',']) && indent == begun;
+                let ends = code.ends_with([';', '}', ',']) && indent == start;
                 if ends && !code.starts_with('#') {
                     item = None;
                 }
             }
         }
-        kept.push('\n');
+        source.push('\n');
     }
-    kept
+    source
 }
 
 fn is_for_tests(code: &str) -> bool {
@@ -495,7 +496,7 @@ fn exports(text: &str) -> impl Iterator<Item = (String, String)> {
 /// Returns the first path segments after `prefix`, each with its place.
 fn references(text: &str, prefix: &str) -> Vec<(usize, String)> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut found = Vec::new();
+    let mut names = Vec::new();
     for (at, _) in text.match_indices(prefix) {
         // A longer path ends here, such as `$crate::` or one more `super::`.
         if text[..at].ends_with(|c: char| is_part(c) || c == ':' || c == '$') {
@@ -505,14 +506,14 @@ fn references(text: &str, prefix: &str) -> Vec<(usize, String)> {
         match rest.strip_prefix('{') {
             None => {
                 let name = rest.split(|c| !is_part(c)).next().unwrap_or_default();
-                found.push((at, name.to_owned()));
+                names.push((at, name.to_owned()));
             }
-            Some(tree) => found.extend(branches(tree).into_iter().map(|name| (at, name))),
+            Some(tree) => names.extend(branches(tree).into_iter().map(|name| (at, name))),
         }
     }
     // A shorter `super::` path stays in the module.
-    found.retain(|(_, name)| name != "super");
-    found
+    names.retain(|(_, name)| name != "super");
+    names
 }
 
 /// Returns the first segments in a path tree, after the opening brace.
@@ -534,14 +535,17 @@ fn branches(tree: &str) -> Vec<String> {
 }
 
 #[test]
-fn paths_are_found_in_all_their_forms_and_tests_are_left_out() {
-    let found = |prefix, text: &str| {
-        let found = references(text, prefix).into_iter().map(|(_, name)| name);
-        found.collect::<Vec<_>>().join(" ")
+fn references_reads_all_forms_of_paths_and_tests_are_left_out() {
+    let first_segments = |prefix, text: &str| {
+        let names = references(text, prefix).into_iter().map(|(_, name)| name);
+        names.collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(found("crate::", "use crate::a::B; x(crate::c::d()) $crate::e"), "a c");
-    assert_eq!(found("crate::", "use crate::{\n    a::{B, c::D},\n    e,\n};"), "a e");
-    assert_eq!(found("super::super::", "super::a; super::super::b; super::super::super::c"), "b");
+    assert_eq!(first_segments("crate::", "use crate::a::B; x(crate::c::d()) $crate::e"), "a c");
+    assert_eq!(first_segments("crate::", "use crate::{\n    a::{B, c::D},\n    e,\n};"), "a e");
+    assert_eq!(
+        first_segments("super::super::", "super::a; super::super::b; super::super::super::c"),
+        "b"
+    );
     let exports: Vec<_> = exports("mod a;\npub use a::{B, c::D as E};\nuse a::b::F;").collect();
     let names: Vec<&str> = exports.iter().map(|(name, _)| &name[..]).collect();
     assert!(["B", "E", "F"].iter().all(|name| names.contains(name)), "{names:?}");

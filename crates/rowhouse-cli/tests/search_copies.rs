@@ -43,11 +43,11 @@ fn a_copy_is_built_searched_and_leads_to_the_rows_at_the_source() {
     tokio::runtime::Runtime::new().unwrap().block_on(fill(dir)).unwrap();
     let build = ["search", "build", "source", "mail", "--into", "here", "--index"];
     let build = [&build[..], &["text search body english"]].concat();
-    let said = printed(dir, &build);
-    assert!(said.starts_with("2 rows of mail searched in here: "), "{said}");
-    assert!(said.ends_with("the first:\n  misfit\n"), "{said}");
-    let said = printed(dir, &build);
-    assert!(said.contains("in place of the copy before"), "{said}");
+    let text = printed(dir, &build);
+    assert!(text.starts_with("2 rows of mail searched in here: "), "{text}");
+    assert!(text.ends_with("the first:\n  misfit\n"), "{text}");
+    let text = printed(dir, &build);
+    assert!(text.contains("in place of the copy before"), "{text}");
 
     let query = ["search", "query", "mail", "body matches 'key'", "--data", "here"];
     expect![[r"
@@ -71,7 +71,7 @@ fn a_copy_is_built_searched_and_leads_to_the_rows_at_the_source() {
 }
 
 #[test]
-fn what_is_no_copy_is_not_replaced_and_has_no_source() {
+fn a_table_that_is_no_copy_is_not_replaced_and_has_no_source() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     tokio::runtime::Runtime::new().unwrap().block_on(fill(dir)).unwrap();

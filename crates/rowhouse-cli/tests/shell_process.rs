@@ -59,7 +59,7 @@ fn commands_come_from_arguments_a_file_or_a_pipe() {
 }
 
 #[test]
-fn the_first_error_ends_it_only_where_that_is_asked_for() {
+fn the_first_error_ends_a_script_only_if_requested() {
     let dir = tempfile::tempdir().unwrap();
     let script = "scan 'nosuch'; version\nversion";
     let going_on = shell(dir.path(), &[], script);
@@ -133,7 +133,7 @@ fn missing_quote_hides_no_later_command() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_told() {
+fn a_script_or_database_that_cannot_be_opened_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
     let missing = shell(&data, &["no-such-script"], "");

@@ -29,7 +29,7 @@ async fn fill(dir: &Path) -> rowhouse::Result<()> {
 }
 
 #[test]
-fn tables_are_told_as_text_and_as_json() {
+fn tables_are_printed_as_text_and_as_json() {
     let dir = tempfile::tempdir().unwrap();
     tokio::runtime::Runtime::new().unwrap().block_on(fill(dir.path())).unwrap();
     let ran = stats(dir.path(), &["--json"]);
@@ -56,7 +56,7 @@ fn tables_are_told_as_text_and_as_json() {
 }
 
 #[test]
-fn what_rows_and_names_cost_is_warned_of_with_the_measured_numbers() {
+fn warnings_about_row_and_name_overhead_have_the_measured_numbers() {
     let dir = tempfile::tempdir().unwrap();
     let fill = async {
         let database = rowhouse::open(dir.path().display().to_string()).await?;

@@ -10,20 +10,22 @@ use crate::input::Member;
 
 /// Returns the assertion that a member can be a field.
 pub(crate) fn assertion(field: &Field, member: &Member, facade: &TokenStream) -> TokenStream {
-    let (needs, name) = (field.needs(), field.name());
+    let needs = field.needs();
+    let name = field.name();
     let shown = shown(member.rust_type.to_token_stream());
-    let wanted = needs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
+    let expected = needs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
     let not = (!field.is_nullable()).then(|| quote!(!));
-    let null_message = match field.is_nullable() {
-        true => format!(
-            "field `{name}`: `{field}` may be null, which `{shown}` cannot be: use an Option of {wanted}"
-        ),
-        false => format!(
-            "field `{name}`: `{field}` always has a value, and `{shown}` may have none: use {wanted}, or add \
+    let null_message = if field.is_nullable() {
+        format!(
+            "field `{name}`: `{field}` may be null, which `{shown}` cannot be: use an Option of {expected}"
+        )
+    } else {
+        format!(
+            "field `{name}`: `{field}` always has a value, and `{shown}` may have none: use {expected}, or add \
              null first or null last to the template"
-        ),
+        )
     };
-    let message = format!("field `{name}`: `{shown}` cannot hold every `{field}`: use {wanted}");
+    let message = format!("field `{name}`: `{shown}` cannot hold every `{field}`: use {expected}");
     let needs = needs.iter().map(|needs| holds(*needs, facade));
     let rust_type = with_static_lifetimes(member.rust_type.to_token_stream());
     quote_spanned! { member.rust_type.span()=>

@@ -31,7 +31,8 @@ impl KeyStruct {
             .map_err(|error| Error::new(template.span(), error))?;
         check_generics(&input.generics)?;
         let members = matched(&schema, members(input)?, template.span())?;
-        let (ident, generics) = (input.ident.clone(), input.generics.clone());
+        let ident = input.ident.clone();
+        let generics = input.generics.clone();
         Ok(Self { ident, generics, schema, members })
     }
 

@@ -52,7 +52,8 @@ fn plain_steps(row: &KeyStruct) -> Option<Vec<EncodeStep<'_>>> {
 }
 
 fn row_key(row: &KeyStruct, plain: Option<&[EncodeStep<'_>]>, facade: &TokenStream) -> TokenStream {
-    let (ident, template) = (&row.ident, row.schema.to_string());
+    let ident = &row.ident;
+    let template = row.schema.to_string();
     let (generics, arguments, wheres) = row.generics.split_for_impl();
     let arms = row.members.iter().enumerate().map(|(at, Member { ident, rust_type })| {
         quote_spanned!(rust_type.span()=> #at => #facade::ToField::to_field(&self.#ident))
@@ -157,7 +158,8 @@ fn decode_plain(row: &KeyStruct, steps: &[EncodeStep<'_>], facade: &TokenStream)
             quote!(let #value = plain.padded(#width, #pad);)
         }
         EncodeStep::Number(_, number) => {
-            let (value, number) = (next.next(), number_tokens(*number, facade));
+            let value = next.next();
+            let number = number_tokens(*number, facade);
             quote!(let #value = plain.number(#number);)
         }
     });

@@ -252,7 +252,7 @@ struct OfEven {
 }
 
 #[test]
-fn a_type_of_ones_own_can_refuse_what_the_template_takes() {
+fn a_custom_type_can_refuse_a_value_that_the_template_accepts() {
     assert_eq!(OfEven::decode_key(b"\0\x02").unwrap(), OfEven { n: Even(2) });
     let why = OfEven::decode_key(b"\0\x03").unwrap_err();
     assert_eq!(

@@ -7,13 +7,13 @@ use std::process::Command;
 /// The messages come from one compiler, the oldest that the workspace supports; others format them
 /// differently.
 #[test]
-fn mistakes_are_told_by_the_compiler() {
-    let wanted = concat!("rustc ", env!("CARGO_PKG_RUST_VERSION"), ".");
+fn mistakes_are_compile_errors() {
+    let expected = concat!("rustc ", env!("CARGO_PKG_RUST_VERSION"), ".");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(rustc).arg("--version").output().expect("rustc runs").stdout;
     let version = String::from_utf8_lossy(&version);
-    if !version.starts_with(wanted) {
-        return eprintln!("not compared: this is {version}, and the words are of {wanted}x");
+    if !version.starts_with(expected) {
+        return eprintln!("not compared: this is {version}, and the words are of {expected}x");
     }
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }

@@ -205,7 +205,8 @@ impl<'a> CellRef<'a> {
         if bytes.len() < ROW_OFFSET {
             return Err(malformed("shorter than its lengths"));
         }
-        let (key_len, value_len) = (read_u32(bytes, 0), read_u32(bytes, 4));
+        let key_len = read_u32(bytes, 0);
+        let value_len = read_u32(bytes, 4);
         let row_len = u16::from_be_bytes([bytes[8], bytes[9]]) as usize;
         if row_len > ROW_LEN_MAX || key_len < KEY_FIXED_LEN + row_len {
             return Err(malformed("row longer than the key"));
@@ -256,7 +257,8 @@ impl<'a> CellRef<'a> {
     /// Decodes a KeyValue whose lengths are validated.
     #[inline(always)]
     fn take_apart(bytes: &'a [u8], tags: &'a [u8], sequence: u64) -> Self {
-        let (key_len, value_len) = (read_u32(bytes, 0), read_u32(bytes, 4));
+        let key_len = read_u32(bytes, 0);
+        let value_len = read_u32(bytes, 4);
         let row_len = u16::from_be_bytes([bytes[8], bytes[9]]) as usize;
         let row_end = ROW_OFFSET + row_len;
         let family_end = row_end + 1 + bytes[row_end] as usize;
@@ -555,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_kept_and_can_be_left_off() {
+    fn tags_are_retained_and_can_be_left_off() {
         let plain = cell(b"r", b"q", 1, CellKind::Put, b"v");
         let tagged = Cell::from_parts(plain.key(), b"v", b"\0\x03\x01ab").unwrap();
         assert_eq!(tagged.tags(), b"\0\x03\x01ab");

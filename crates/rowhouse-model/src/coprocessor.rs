@@ -76,8 +76,8 @@ impl TableDescriptor {
     /// # Errors
     /// `InvalidRequest` if the table does not declare the class.
     pub fn without_coprocessor(mut self, class: &str) -> Result<Self> {
-        let wanted = class.trim().as_bytes();
-        let declared = self.coprocessor_classes().find(|(_, has)| *has == wanted);
+        let target = class.trim().as_bytes();
+        let declared = self.coprocessor_classes().find(|(_, has)| *has == target);
         let Some(name) = declared.map(|(name, _)| name.to_vec()) else {
             return Err(Error::invalid(format!("the table declares no coprocessor {class}")));
         };

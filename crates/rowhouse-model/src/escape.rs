@@ -62,9 +62,10 @@ pub fn unescape(text: &str) -> Result<Vec<u8>> {
 pub fn escape_controls(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        match c.is_control() {
-            true => shown.push_str(&escape(c.encode_utf8(&mut [0; 4]).as_bytes())),
-            false => shown.push(c),
+        if c.is_control() {
+            shown.push_str(&escape(c.encode_utf8(&mut [0; 4]).as_bytes()));
+        } else {
+            shown.push(c);
         }
     }
     shown

@@ -159,10 +159,10 @@ impl FamilyDescriptor {
     /// `InvalidRequest` with HBase's message if the family's configuration does not set a valid
     /// length.
     fn bloom_prefix_len(&self) -> Result<u16> {
-        let told = self.configuration.get(PREFIX_LEN_KEY);
-        let len = told.and_then(|text| text.parse::<u16>().ok());
+        let configured = self.configuration.get(PREFIX_LEN_KEY);
+        let len = configured.and_then(|text| text.parse::<u16>().ok());
         len.filter(|&len| (1..=ROW_LEN_MAX).contains(&len.into())).ok_or_else(|| {
-            Error::invalid(match told {
+            Error::invalid(match configured {
                 None => format!("Bloom filter type is {ROW_PREFIX}, {PREFIX_LEN_KEY} not specified."),
                 Some(text) => format!(
                     "Bloom filter type is {ROW_PREFIX}, the value of {PREFIX_LEN_KEY} must be from 1 to {ROW_LEN_MAX}: {text}"

@@ -35,8 +35,8 @@ pub fn ascii_of(c: char) -> Option<char> {
 /// ```
 pub fn full_width_hint(text: &str) -> String {
     let outside = text.split('\'').step_by(2).flat_map(str::chars);
-    let mut found = outside.filter_map(|c| Some((c, ascii_of(c)?)));
-    found.next().map_or_else(String::new, |(c, ascii)| {
+    let mut matches = outside.filter_map(|c| Some((c, ascii_of(c)?)));
+    matches.next().map_or_else(String::new, |(c, ascii)| {
         format!("; `{c}` is a full-width character, write `{ascii}`")
     })
 }

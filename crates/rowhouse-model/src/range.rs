@@ -44,8 +44,8 @@ impl RowRange {
     /// assert!(RowRange::one_contains(&ranges, b"b") && !RowRange::one_contains(&ranges, b"d"));
     /// ```
     pub fn one_contains(ranges: &[Self], row: &[u8]) -> bool {
-        let begun = ranges.partition_point(|range| range.start[..] <= *row);
-        begun.checked_sub(1).is_some_and(|at| ranges[at].contains(row))
+        let after_start = ranges.partition_point(|range| range.start[..] <= *row);
+        after_start.checked_sub(1).is_some_and(|at| ranges[at].contains(row))
     }
 
     /// Returns true if `row` is in the range.
@@ -62,8 +62,8 @@ impl RowRange {
     /// Returns the first `len` bytes of every row in the range, if all rows share them.
     pub fn shared_prefix(&self, len: usize) -> Option<&[u8]> {
         let prefix = self.start.get(..len)?;
-        let behind = successor(prefix);
-        let within = behind.is_empty() || !self.stop.is_empty() && self.stop <= behind;
+        let prefix_end = successor(prefix);
+        let within = prefix_end.is_empty() || !self.stop.is_empty() && self.stop <= prefix_end;
         within.then_some(prefix)
     }
 

@@ -59,7 +59,7 @@ const SIZES: [Size; 2] = [
 impl TableDescriptor {
     /// Returns HBase's error if a sanity check fails.
     pub(crate) fn check_sanity(&self) -> Result<()> {
-        let is_off = self.value(SWITCH).is_some_and(|said| said.eq_ignore_ascii_case("false"));
+        let is_off = self.value(SWITCH).is_some_and(|value| value.eq_ignore_ascii_case("false"));
         if !is_off {
             SIZES.iter().try_for_each(|size| self.check_size(size))?;
             self.families().iter().try_for_each(check_family)?;
@@ -98,7 +98,8 @@ impl TableDescriptor {
             return Ok(());
         }
         let refused = |what: String| {
-            let (table, family) = (self.name(), escape(family.name()));
+            let table = self.name();
+            let family = escape(family.name());
             Err(Error::invalid(format!("{what}: table={table}, family={family}")))
         };
         if family.ttl().is_none() {
@@ -245,8 +246,8 @@ mod tests {
         let short = || family().attribute("TTL", "60");
         assert!(with(short(), "1000").check().is_ok());
         check(&with(family(), "1000"), "Default TTL is not supported for FIFO compaction");
-        let kept = with(short().attribute("MIN_VERSIONS", "1"), "1000");
-        check(&kept, "MIN_VERSION > 0 is not supported");
+        let with_min_versions = with(short().attribute("MIN_VERSIONS", "1"), "1000");
+        check(&with_min_versions, "MIN_VERSION > 0 is not supported");
         let few = with(short(), "999").attribute(SWITCH, "false");
         check(&few, "Blocking file count 'hbase.hstore.blockingStoreFiles' 999 is below");
     }

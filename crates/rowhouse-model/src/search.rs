@@ -100,8 +100,8 @@ pub struct FacetCount {
 
 impl SearchPlace {
     /// Returns the place after the next row in this order.
-    pub fn after(&self, found: &FoundKey) -> Self {
-        let FoundKey { row, value, .. } = found.clone();
+    pub fn after(&self, key: &FoundKey) -> Self {
+        let FoundKey { row, value, .. } = key.clone();
         match self {
             Self::Key { .. } => Self::Key { after: Some(row) },
             Self::Score { view, skip } => Self::Score { view: *view, skip: skip + 1 },

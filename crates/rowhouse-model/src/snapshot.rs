@@ -45,7 +45,8 @@ impl Snapshot {
                 "system table snapshots are not allowed: table={table}"
             )));
         }
-        let (kind, created) = (SnapshotKind::default(), Timestamp::MIN);
+        let kind = SnapshotKind::default();
+        let created = Timestamp::MIN;
         Ok(Self { name: name.to_owned(), table, kind, created, ttl: None, region_bytes_max: None })
     }
 
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_expires_behind_its_last_millisecond() {
+    fn a_snapshot_expires_after_its_last_millisecond() {
         let mut snapshot = Snapshot::new("s", TableName::parse("t").unwrap()).unwrap();
         snapshot.created = Timestamp::from_millis(1000).unwrap();
         assert!(!snapshot.is_expired(i64::MAX));

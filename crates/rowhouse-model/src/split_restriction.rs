@@ -58,8 +58,8 @@ pub(crate) fn first_bytes(row: &Bytes, len: usize) -> Bytes {
 
 /// Returns the row part before the first `delimiter`; the whole row without one.
 pub(crate) fn prefix_before(row: &Bytes, delimiter: &[u8]) -> Bytes {
-    let found = row.windows(delimiter.len()).position(|part| part == delimiter);
-    row.slice(..found.unwrap_or(row.len()))
+    let position = row.windows(delimiter.len()).position(|part| part == delimiter);
+    row.slice(..position.unwrap_or(row.len()))
 }
 
 /// Returns the prefix length that a table declares under the first name in the list that is set.
@@ -93,9 +93,10 @@ mod tests {
     fn of(values: &[(&'static str, &'static str)], attributes: bool) -> Result<SplitRestriction> {
         let mut table = TableDescriptor::new(TableName::parse("t").unwrap());
         for &(name, value) in values {
-            match attributes {
-                true => table = table.attribute(name, value),
-                false => drop(table.configuration.insert(name.to_owned(), value.to_owned())),
+            if attributes {
+                table = table.attribute(name, value);
+            } else {
+                table.configuration.insert(name.to_owned(), value.to_owned());
             }
         }
         SplitRestriction::of(&table)

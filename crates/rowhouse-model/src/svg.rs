@@ -53,7 +53,9 @@ impl Svg {
     /// element.
     pub fn text(&mut self, (x, y): (f64, f64), attributes: &str, text: &str) {
         let blank = if attributes.is_empty() { "" } else { " " };
-        let (x, y, text) = (Rounded(x), Rounded(y), escape_xml(text));
+        let x = Rounded(x);
+        let y = Rounded(y);
+        let text = escape_xml(text);
         self.element(format_args!(r#"<text x="{x}" y="{y}"{blank}{attributes}>{text}</text>"#));
     }
 
@@ -74,7 +76,8 @@ impl Svg {
 
     /// Returns the drawing as file text.
     pub fn finish(self, (width, height): (f64, f64), style: &SvgStyle<'_>) -> String {
-        let (width, height) = (Rounded(width), Rounded(height));
+        let width = Rounded(width);
+        let height = Rounded(height);
         let SvgStyle { font_size, rules, dark, print } = style;
         format!(
             r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="{font_size}">

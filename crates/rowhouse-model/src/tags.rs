@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_tag_is_refused_with_its_place() {
+    fn an_incomplete_tag_is_refused_with_its_place() {
         let whole = tag(1, b"ab");
         check_tags(b"").unwrap();
         check_tags(&whole).unwrap();

@@ -25,9 +25,9 @@ pub(crate) async fn main() -> Result<()> {
 
     let query = hosts.query("host under 'example.com'");
     print!("{}", query.explain()?);
-    let found = query.rows().await?.collect().await?;
-    let names: Vec<_> = found.iter().filter_map(|row| row.text("d", "title")).collect();
-    for row in &found {
+    let rows = query.rows().await?.collect().await?;
+    let names: Vec<_> = rows.iter().filter_map(|row| row.text("d", "title")).collect();
+    for row in &rows {
         println!("  {} is stored as {}", row, rowhouse::key::escape(row.key_bytes()));
     }
     assert_eq!(names, ["example.com", "mail.example.com", "www.example.com", "a.www.example.com"]);

@@ -19,7 +19,8 @@ pub(crate) async fn main() -> Result<()> {
         devices.spawn(async move {
             for nth in 0..24 {
                 let at = device * 5 + nth * 7;
-                let (user, other) = (USERS[at % 4], USERS[(at + 1 + nth % 3) % 4]);
+                let user = USERS[at % 4];
+                let other = USERS[(at + 1 + nth % 3) % 4];
                 let key = [("user", user.into()), ("followed", other.into())];
                 match (device + nth) % 3 {
                     0 => follows.delete(Delete::new(follows.key(&key)?)?).await?,

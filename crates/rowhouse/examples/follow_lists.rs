@@ -22,18 +22,23 @@ pub(crate) async fn main() -> Result<()> {
     by_hand.fans.put(by_hand.fan_put("carol", "dave")?).await?;
     // And a process that ends between the two writes.
     by_hand.follows.put(by_hand.follow_put("bob", "carol")?).await?;
-    let found = by_hand.out_of_step().await?;
-    println!("by hand, out of step: {found:?}");
-    assert_eq!(found, ["bob follows carol, who does not know", "dave's fan carol does not follow"]);
+    let mismatches = by_hand.out_of_step().await?;
+    println!("by hand, out of step: {mismatches:?}");
+    assert_eq!(
+        mismatches,
+        ["bob follows carol, who does not know", "dave's fan carol does not follow"]
+    );
 
     let lists = Lists::create(&database, "in_step").await?;
     let mut devices = tokio::task::JoinSet::new();
     for device in 0..8 {
-        let (database, lists) = (database.clone(), lists.clone());
+        let database = database.clone();
+        let lists = lists.clone();
         devices.spawn(async move {
             for nth in 0..24 {
                 let at = device * 5 + nth * 7;
-                let (user, other) = (USERS[at % 4], USERS[(at + 1 + nth % 3) % 4]);
+                let user = USERS[at % 4];
+                let other = USERS[(at + 1 + nth % 3) % 4];
                 lists.toggle(&database, user, other).await?;
             }
             Ok::<_, rowhouse::Error>(())
@@ -42,9 +47,9 @@ pub(crate) async fn main() -> Result<()> {
     for done in devices.join_all().await {
         done?;
     }
-    let found = lists.out_of_step().await?;
-    println!("after 192 changes by 8 at a time, out of step: {found:?}");
-    assert!(found.is_empty());
+    let mismatches = lists.out_of_step().await?;
+    println!("after 192 changes by 8 at a time, out of step: {mismatches:?}");
+    assert!(mismatches.is_empty());
     database.close().await
 }
 
@@ -69,7 +74,8 @@ impl Lists {
     /// Follows, or unfollows if already following: in both tables or in none, even with concurrent
     /// calls.
     async fn toggle(&self, database: &Database, user: &str, other: &str) -> Result<bool> {
-        let (follow, fan) = (self.follow_put(user, other)?, self.fan_put(user, other)?);
+        let follow = self.follow_put(user, other)?;
+        let fan = self.fan_put(user, other)?;
         let lists = self.clone();
         database
             .transact(move |transaction| {

@@ -47,7 +47,7 @@ pub(crate) async fn main() -> Result<()> {
 async fn rate<C: Future<Output = Result<()>> + Send>(
     count: impl Fn() -> C + Clone + Send + 'static,
 ) -> Result<f64> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut readers = tokio::task::JoinSet::new();
     for _ in 0..READERS {
         let count = count.clone();
@@ -61,5 +61,5 @@ async fn rate<C: Future<Output = Result<()>> + Send>(
     for done in readers.join_all().await {
         done?;
     }
-    Ok(f64::from(READS) / begun.elapsed().as_secs_f64())
+    Ok(f64::from(READS) / started.elapsed().as_secs_f64())
 }

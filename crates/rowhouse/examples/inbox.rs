@@ -25,7 +25,8 @@ impl Observer for Inbox {
         let key = self.mails.key_schema()?.decode(&change.row)?;
         let inbox = self.terms.key(&[("user", key["user"].clone())])?;
         let number = Timestamp::from_millis(key["nr"].as_i64().expect("the key has a number"))?;
-        let (before, after) = (places_of(&change.before), places_of(&change.after));
+        let before = places_of(&change.before);
+        let after = places_of(&change.after);
 
         let gone = before.keys().filter(|term| !after.contains_key(*term));
         let gone: Vec<_> = gone.collect();
@@ -129,7 +130,7 @@ async fn phrase(terms: &Table, user: &str, words: &[&str]) -> Result<Vec<u32>> {
     }
     let inbox = terms.get(&get).await?;
     // For each mail the phrase places, as far as it is read.
-    let mut found: Option<BTreeMap<i64, BTreeSet<u64>>> = None;
+    let mut matches: Option<BTreeMap<i64, BTreeSet<u64>>> = None;
     for (nth, word) in words.iter().enumerate() {
         let word = word.to_lowercase();
         let cells = inbox.cells().filter(|cell| cell.qualifier() == word.as_bytes());
@@ -139,18 +140,18 @@ async fn phrase(terms: &Table, user: &str, words: &[&str]) -> Result<Vec<u32>> {
             (cell.timestamp().as_millis(), begins)
         });
         let begins: BTreeMap<i64, BTreeSet<u64>> = begins.collect();
-        found = Some(match found {
+        matches = Some(match matches {
             None => begins,
-            Some(found) => {
-                let both = found.into_iter().filter_map(|(mail, places)| {
+            Some(previous) => {
+                let both = previous.into_iter().filter_map(|(mail, places)| {
                     Some((mail, places.intersection(begins.get(&mail)?).copied().collect()))
                 });
                 both.filter(|(_, places): &(i64, BTreeSet<u64>)| !places.is_empty()).collect()
             }
         });
     }
-    let found = found.unwrap_or_default();
-    Ok(found.into_keys().rev().filter_map(|number| u32::try_from(number).ok()).collect())
+    let matches = matches.unwrap_or_default();
+    Ok(matches.into_keys().rev().filter_map(|number| u32::try_from(number).ok()).collect())
 }
 
 /// Returns the places for each term in a mail: words in lower case.
@@ -183,7 +184,8 @@ fn varints(places: &[u64]) -> Vec<u8> {
 
 fn places(varints: &[u8]) -> Vec<u64> {
     let mut places = Vec::new();
-    let (mut place, mut shift) = (0, 0);
+    let mut place = 0;
+    let mut shift = 0;
     for byte in varints {
         place |= u64::from(byte & 0x7f) << shift;
         shift += 7;

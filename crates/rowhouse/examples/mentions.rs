@@ -15,7 +15,7 @@ const MENTIONS: [(&str, &str, u64); 4] = [
 pub(crate) async fn main() -> Result<()> {
     let dir = tempfile::tempdir().expect("the temporary directory can be written");
     let database = rowhouse::open(dir.path().to_string_lossy()).await?;
-    for (name, template, kept) in [
+    for (name, template, expected) in [
         ("by_author", "[user string][author string]", &[72, 73, 74][..]),
         ("by_time", "[user string][at millis desc]", &[71, 72, 74]),
         ("by_post", "[user string][at millis desc][post u64]", &[71, 72, 73, 74]),
@@ -46,7 +46,7 @@ pub(crate) async fn main() -> Result<()> {
         let mut posts: Vec<u64> =
             rows.iter().filter_map(|row| row.text("d", "post")?.parse().ok()).collect();
         posts.sort_unstable();
-        assert_eq!(posts, kept);
+        assert_eq!(posts, expected);
     }
     database.close().await
 }

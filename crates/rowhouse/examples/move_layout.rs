@@ -39,9 +39,9 @@ pub(crate) async fn main() -> Result<()> {
     assert_eq!(mail.key_schema()?.to_string(), "[bucket 16 of user][user string][at millis]");
     for writer in writers {
         let (user, written) = writer.await.expect("no writer panics")?;
-        let found = mail.query(&format!("user = '{user}'")).rows().await?.collect().await?.len();
-        println!("{user} wrote {written} mails, and {found} are there");
-        assert_eq!(found, written);
+        let count = mail.query(&format!("user = '{user}'")).rows().await?.collect().await?.len();
+        println!("{user} wrote {written} mails, and {count} are there");
+        assert_eq!(count, written);
     }
     // The old key can still be read as an index, until it is dropped.
     let by_time = mail.query("at >= 2022").using("by_user").rows().await?.collect().await?;

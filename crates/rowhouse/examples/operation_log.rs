@@ -44,9 +44,9 @@ pub(crate) async fn main() -> Result<()> {
         // One user is still one range, newest first.
         let query = log.query("user = 10000325 and at during 2022-12-24").limit(3);
         print!("{}", query.explain()?);
-        let mut found = query.rows().await?;
+        let mut rows = query.rows().await?;
         let mut newest_first = Vec::new();
-        while let Some(row) = found.next().await? {
+        while let Some(row) = rows.next().await? {
             println!("  {row}: {}", row.text("d", "what").unwrap_or_default());
             newest_first.push(row.text("d", "what").unwrap_or_default().into_owned());
         }

@@ -31,8 +31,8 @@ pub(crate) async fn main() -> Result<()> {
         for range in scan.explain()?.ranges() {
             read += rows_in(&table, range.clone()).await?;
         }
-        let found = scan.rows().await?.collect().await?;
-        let ids: Vec<_> = found.iter().filter_map(|row| row.text("d", "id")).collect();
+        let rows = scan.rows().await?.collect().await?;
+        let ids: Vec<_> = rows.iter().filter_map(|row| row.text("d", "id")).collect();
         let order = if ids.is_sorted() { "in order" } else { "not in order" };
         println!("{template:34}{regions:15}{get:15}{read:10}, {} given, {order}", ids.len());
         assert_eq!((ids.len(), ids.is_sorted()), (5, name != "hashed"));

@@ -80,9 +80,9 @@ async fn write(posts: &Table) -> Result<()> {
 fn marked(post: &QueryRow) -> Result<String> {
     let snippet = post.snippet("body", 80)?.expect("the query searches the body");
     let mut text = snippet.text;
-    for found in snippet.matches.iter().rev() {
-        text.insert(found.end, ']');
-        text.insert(found.start, '[');
+    for range in snippet.matches.iter().rev() {
+        text.insert(range.end, ']');
+        text.insert(range.start, '[');
     }
     println!("{:.2} {post}: {text}", post.score().unwrap_or_default());
     Ok(text)

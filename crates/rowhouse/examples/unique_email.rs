@@ -11,16 +11,17 @@ pub(crate) async fn main() -> Result<()> {
     let user = |id: u32| users.row(&[("id", id.into())]);
 
     // Eight users request one address at once.
-    let asked: Vec<_> = (0..8)
+    let puts: Vec<_> = (0..8)
         .map(|id| user(id).set_named("email", "eve@example.com").into_put())
         .collect::<Result<_>>()?;
-    let asked = asked.into_iter().map(|put| {
+    let tasks = puts.into_iter().map(|put| {
         let users = users.clone();
         tokio::spawn(async move { users.put(put).await })
     });
-    let (mut given, mut refused) = (0, None);
-    for asked in asked.collect::<Vec<_>>() {
-        match asked.await.expect("a put does not panic") {
+    let mut given = 0;
+    let mut refused = None;
+    for task in tasks.collect::<Vec<_>>() {
+        match task.await.expect("a put does not panic") {
             Ok(()) => given += 1,
             Err(error) => refused = Some(error),
         }
@@ -32,7 +33,8 @@ pub(crate) async fn main() -> Result<()> {
     // A lookup by the address, and how it moves from one user to another in one step.
     let owner = users.query("email = 'eve@example.com'").page(2).await?.rows;
     assert_eq!(owner.len(), 1);
-    let (inside, old) = (users.clone(), Delete::new(owner[0].key_bytes().to_vec())?);
+    let inside = users.clone();
+    let old = Delete::new(owner[0].key_bytes().to_vec())?;
     let new = user(99).set_named("email", "eve@example.com").into_put()?;
     let moved = database.transact(move |transaction| {
         transaction.delete(&inside, old.clone())?;

@@ -28,7 +28,7 @@ pub(crate) async fn main() -> Result<()> {
     let value = Filter::parse("ValueFilter(=, 'substring:unicorn')")?;
     let value = mail.analyze_scan(Scan { filter: Some(Box::new(value)), ..Scan::all() }).await?;
 
-    let asked = [
+    let analyses = [
         ("row and family", &row_and_family),
         ("row", &row),
         ("family", &family),
@@ -37,7 +37,7 @@ pub(crate) async fn main() -> Result<()> {
         ("value", &value),
     ];
     let drawings = std::env::var_os("DRAWINGS").map(std::path::PathBuf::from);
-    for (condition, analysis) in &asked {
+    for (condition, analysis) in &analyses {
         println!(
             "{condition:<15} {:>8} bytes in {:>2} files, {:>5} cells read, {:>5} returned",
             bytes_read(analysis),
@@ -53,7 +53,7 @@ pub(crate) async fn main() -> Result<()> {
     println!("\n{time}");
 
     // Each condition reads more than the one before it.
-    let read: Vec<u64> = asked.iter().map(|(_, analysis)| bytes_read(analysis)).collect();
+    let read: Vec<u64> = analyses.iter().map(|(_, analysis)| bytes_read(analysis)).collect();
     assert!(read.is_sorted_by(|less, more| less < more), "{read:?}");
     // A filter on values spares no read: nothing is returned, and everything is read.
     assert_eq!((value.cells_returned(), value.total().files_read), (0, 6));

@@ -45,7 +45,7 @@ async fn a_table_of_apache_hbase_is_advised_without_steps_that_it_cannot_take() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_table_that_is_kept_by_hand_is_compared_on_apache_hbase() {
+async fn a_table_maintained_by_hand_is_compared_on_apache_hbase() {
     let Some(database) = database().await else { return };
     for name in ["hand_follow", "hand_fans"] {
         drop_table(&database, name).await;

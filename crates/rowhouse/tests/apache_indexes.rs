@@ -136,7 +136,8 @@ async fn writers_that_are_killed_leave_no_wrong_answer() {
     let name = unique("killed");
     let table = database.create_table(plain(&name).indexes(INDEXES)).await.unwrap();
     let mut random = Random::new();
-    let (mut rows, mut left) = (0, 0);
+    let mut rows = 0;
+    let mut left = 0;
     for kill in 0..KILLS {
         let mut writers = [start_writer(&name), start_writer(&name)];
         for writer in &mut writers {

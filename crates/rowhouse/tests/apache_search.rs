@@ -34,15 +34,15 @@ async fn a_table_of_apache_hbase_is_searched_by_a_copy_and_its_rows_are_read_the
     let built = build().await.unwrap();
     assert_eq!((built.rows, built.misfits, built.has_replaced), (600, 0, false));
     let copy = here.table("searched_mail").await.unwrap();
-    let found = copy.query("body matches 'key'").keys().await.unwrap();
-    assert_eq!(found.len(), 86);
+    let keys = copy.query("body matches 'key'").keys().await.unwrap();
+    assert_eq!(keys.len(), 86);
     let in_one = copy.query("user = 'user0' and body matches 'design'").count().await.unwrap();
     assert_eq!(in_one, (0..600).filter(|n| n % 7 == 0 && n % 9 == 0).count() as u64);
 
     let gone: Bytes = mail.key(&key(7)).unwrap();
     mail.delete(Delete::new(gone.clone()).unwrap()).await.unwrap();
-    let rows = search_copy::fetch(&mail, found.clone(), &Columns::all()).await.unwrap();
-    for (key, row) in found.iter().zip(rows) {
+    let rows = search_copy::fetch(&mail, keys.clone(), &Columns::all()).await.unwrap();
+    for (key, row) in keys.iter().zip(rows) {
         assert_eq!(row.is_none(), *key == gone);
         assert!(row.is_none_or(|row| row.value("d", "s").is_some()));
     }

@@ -73,7 +73,7 @@ async fn the_costs_of_the_flights_are_those_that_the_list_of_examples_shows() {
 }
 
 #[test]
-fn flights_are_read_from_a_file_or_it_is_said_why_not() {
+fn flights_are_read_from_a_file_or_the_error_names_the_reason() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("flights.csv");
     let header = "year,hour,minute,dep_delay,carrier,flight,tailnum,origin,dest,time_hour";

@@ -38,7 +38,7 @@ async fn fill(database: &Database) {
 }
 
 #[tokio::test]
-async fn of_a_hundred_thousand_columns_little_more_is_read_than_what_is_asked_for() {
+async fn of_a_hundred_thousand_columns_little_more_is_read_than_the_requested_ones() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();
     let database = rowhouse::open(path).await.unwrap();
@@ -46,11 +46,12 @@ async fn of_a_hundred_thousand_columns_little_more_is_read_than_what_is_asked_fo
     database.close().await.unwrap();
 
     // Returns how many cells and bytes are read, by a store with empty caches.
-    let read = async |asked: &str, family: &str| {
+    let read = async |condition: &str, family: &str| {
         let database = rowhouse::open(path).await.unwrap();
         let table = database.table("t").await.unwrap();
         let before = bytes_read();
-        let rows = table.query(asked).family(family).rows().await.unwrap().collect().await.unwrap();
+        let rows =
+            table.query(condition).family(family).rows().await.unwrap().collect().await.unwrap();
         let bytes = bytes_read() - before;
         database.close().await.unwrap();
         (rows.iter().map(|row| row.row().len()).sum::<usize>(), bytes)

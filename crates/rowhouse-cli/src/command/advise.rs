@@ -33,9 +33,10 @@ pub(crate) fn run(args: &AdviseArgs) -> CommandResult {
     let advice = runtime.block_on(advise_with_progress(&workload, dir.path(), progress));
     drop(shown);
     let advice = advice?;
-    match args.json {
-        true => print(advice_json(&workload, &advice))?,
-        false => print(advice_lines(&workload, &advice, None).join("\n"))?,
+    if args.json {
+        print(advice_json(&workload, &advice))?;
+    } else {
+        print(advice_lines(&workload, &advice, None).join("\n"))?;
     }
     if let Some(path) = &args.svg {
         write_drawing(path, &advice_svg(&workload, &advice))?;

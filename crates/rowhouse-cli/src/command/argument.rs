@@ -14,10 +14,7 @@ pub(super) fn url(text: &str) -> Result<String> {
 
 /// Checks a directory, or a server URL.
 pub(super) fn directory_or_url(text: &str) -> Result<String> {
-    match text.contains("://") {
-        true => url(text),
-        false => Ok(text.to_owned()),
-    }
+    if text.contains("://") { url(text) } else { Ok(text.to_owned()) }
 }
 
 /// Checks a HOST:PORT.
@@ -54,10 +51,7 @@ pub(super) fn bound(text: &str) -> Result<String> {
 
 /// Checks a row as [`bound`] does, and refuses an empty one.
 pub(super) fn row(text: &str) -> Result<String> {
-    match text.is_empty() {
-        true => Err(Error::invalid("a row must not be empty")),
-        false => bound(text),
-    }
+    if text.is_empty() { Err(Error::invalid("a row must not be empty")) } else { bound(text) }
 }
 
 /// Parses a LEFT=RIGHT.

@@ -61,13 +61,13 @@ fn copy(from: &Path, into: &Path) -> CommandResult {
     let copied = copy_store(from, into, |progress| bar.draw(&progress));
     bar.clear();
     let report = copied?;
-    let told = BackupReport {
+    let summary = BackupReport {
         tables: report.tables as u64,
         snapshots: report.snapshots as u64,
         files: report.files as u64,
         bytes: report.file_bytes + report.log_bytes,
     };
-    told.print(into)?;
+    summary.print(into)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -86,13 +86,13 @@ fn through_server(url: &str, into: &Path) -> CommandResult {
     });
     bar.clear();
     let status = made?;
-    let told = BackupReport {
+    let summary = BackupReport {
         tables: status.tables,
         snapshots: status.snapshots,
         files: status.files,
         bytes: status.file_bytes,
     };
-    told.print(into)?;
+    summary.print(into)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     let checked = rowhouse_store::check(&args.data, |progress| bar.draw(&progress));
     bar.clear();
     let report = checked?;
-    print(told(&report).trim_end())?;
+    print(report_text(&report).trim_end())?;
     if report.problems.is_empty() {
         return Ok(match report.log_end {
             None => ExitCode::SUCCESS,
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     Ok(ExitCode::FAILURE)
 }
 
-fn told(report: &CheckReport) -> String {
+fn report_text(report: &CheckReport) -> String {
     let mut text = format!(
         "{}, {}, {}\n{}, {}, {}\nlog: {}, {}\n",
         counted(report.tables, "table"),

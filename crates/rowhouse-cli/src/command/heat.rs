@@ -42,9 +42,10 @@ pub(crate) fn run(args: &HeatArgs) -> CommandResult {
         database.close().await?;
         heat
     })?;
-    match args.json {
-        true => print(json_of(&heat))?,
-        false => print(heat.lines().join("\n"))?,
+    if args.json {
+        print(json_of(&heat))?;
+    } else {
+        print(heat.lines().join("\n"))?;
     }
     if let Some(path) = &args.svg {
         write_drawing(path, &svg(&heat))?;

@@ -32,14 +32,14 @@ pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String>
 /// # Errors
 /// `InUse` if the server does not serve in time.
 pub(super) fn server_of(data: &Path) -> Result<Option<String>> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut is_announced = false;
     while let Some(holder) = Holder::of(data)? {
         // The text about a holder that changes is empty for a moment.
         if !holder.is_starting && holder.pid.is_some() {
             return Ok(holder.address);
         }
-        if begun.elapsed() > START_WAIT {
+        if started.elapsed() > START_WAIT {
             let data = data.display();
             let message = format!("data directory {data} is held by {holder}; try again later");
             return Err(Error::new(ErrorKind::InUse, message));
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_that_nobody_holds_is_opened() {
+    fn a_directory_without_a_holder_is_opened() {
         let dir = tempfile::tempdir().unwrap();
         let url = |connect| database_url(dir.path(), connect).unwrap();
         assert_eq!(url(None), format!("file:{}", dir.path().display()));

@@ -48,7 +48,8 @@ impl Bar {
 fn line(progress: &Progress<'_>) -> String {
     let parts = progress.bytes_done as f64 / progress.bytes_total.max(1) as f64;
     let full = ((parts * WIDTH as f64) as usize).min(WIDTH);
-    let (bar, rest) = ("█".repeat(full), "░".repeat(WIDTH - full));
+    let bar = "█".repeat(full);
+    let rest = "░".repeat(WIDTH - full);
     format!("{bar}{rest} {:>3.0} % {}", parts * 100.0, progress.file)
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn run(args: &SearchArgs) -> CommandResult {
 }
 
 fn build(args: &BuildArgs) -> CommandResult {
-    let begun = Instant::now();
+    let started = Instant::now();
     let bar = Arc::new(Mutex::new(Bar::new()));
     let drawn = Arc::clone(&bar);
     let built = runtime()?.block_on(copy(args, move |progress| {
@@ -100,7 +100,7 @@ fn build(args: &BuildArgs) -> CommandResult {
         counted(built.rows, "row"),
         args.table,
         args.into.display(),
-        begun.elapsed().as_secs_f64()
+        started.elapsed().as_secs_f64()
     ))?;
     if built.misfits > 0 {
         print(format_args!(
@@ -142,9 +142,9 @@ fn draw(bar: &mut Bar, progress: &BuildProgress) {
 
 async fn query(args: &QueryArgs) -> CommandResult {
     let database = open_existing(&database_url(&args.data, None)?).await?;
-    let found = search(&database, args).await;
+    let result = search(&database, args).await;
     database.close().await?;
-    found?;
+    result?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -152,18 +152,18 @@ async fn search(database: &Database, args: &QueryArgs) -> Result<()> {
     let table = database.table(&args.table).await?;
     let query = table.query(&args.query).limit(args.limit.into());
     let query = if args.by_score { query.by_score() } else { query };
-    let found = query.page(args.limit as usize).await?.rows;
+    let hits = query.page(args.limit as usize).await?.rows;
     let mut columns = table.column_schema().ok().cloned();
     let rows = if args.fetch {
-        let fetched = fetch(database, args, &found).await?;
+        let fetched = fetch(database, args, &hits).await?;
         columns = fetched.columns.or(columns);
         fetched.rows
     } else {
-        found.iter().map(|found| Some(found.row().clone())).collect()
+        hits.iter().map(|hit| Some(hit.row().clone())).collect()
     };
-    for (found, row) in found.iter().zip(rows) {
-        let score = found.score().map(|score| format!(", score={score:.3}")).unwrap_or_default();
-        print(format_args!("{} ({found}){score}", escape(found.row().key())))?;
+    for (hit, row) in hits.iter().zip(rows) {
+        let score = hit.score().map(|score| format!(", score={score:.3}")).unwrap_or_default();
+        print(format_args!("{} ({hit}){score}", escape(hit.row().key())))?;
         let Some(row) = row else {
             print("  gone at the source")?;
             continue;
@@ -172,12 +172,14 @@ async fn search(database: &Database, args: &QueryArgs) -> Result<()> {
             print(format_args!("  {}", shown(cell, columns.as_ref())))?;
         }
     }
-    print(counted(found.len(), "row"))
+    print(counted(hits.len(), "row"))
 }
 
 /// Returns a cell: the name and the value of a declared column, or else the bytes.
 fn shown(cell: KeyValue<'_>, columns: Option<&ColumnSchema>) -> String {
-    let (family, qualifier, value) = (cell.family(), cell.qualifier(), cell.value());
+    let family = cell.family();
+    let qualifier = cell.qualifier();
+    let value = cell.value();
     let bytes = || {
         let text = escape_line(&String::from_utf8_lossy(value));
         format!("{}:{} = {text}", escape(family), escape(qualifier))
@@ -198,13 +200,13 @@ struct Fetched {
 }
 
 /// Reads rows at the source of a copy.
-async fn fetch(database: &Database, args: &QueryArgs, found: &[QueryRow]) -> Result<Fetched> {
+async fn fetch(database: &Database, args: &QueryArgs, hits: &[QueryRow]) -> Result<Fetched> {
     let described = database.admin().describe(&args.table).await?;
     let origin = Origin::of_table(&described)?.ok_or_else(|| {
         Error::invalid(format!("the table is no copy, so there is no source: table={}", args.table))
     })?;
     let source = open_existing(&origin.url).await?;
-    let keys = found.iter().map(|row| Bytes::copy_from_slice(row.row().key()));
+    let keys = hits.iter().map(|row| Bytes::copy_from_slice(row.row().key()));
     let fetched = match source.table(&args.table).await {
         Ok(table) => {
             let columns = table.column_schema().ok().cloned();

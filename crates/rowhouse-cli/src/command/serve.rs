@@ -115,9 +115,10 @@ pub(crate) fn run(args: ServeArgs) -> CommandResult {
 }
 
 async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
-    let told = |kind| signal(kind).map_err(|source| Error::io("cannot listen to signals", source));
-    let (mut interrupt, mut terminate) =
-        (told(SignalKind::interrupt())?, told(SignalKind::terminate())?);
+    let listen =
+        |kind| signal(kind).map_err(|source| Error::io("cannot listen to signals", source));
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let mut terminate = listen(SignalKind::terminate())?;
     let settings = Settings {
         mutation_bytes_max: args.mutation_bytes_max,
         cell_bytes_max: args.cell_bytes_max,
@@ -167,14 +168,17 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
 
 /// Returns the connection information for the user, on one screen.
 fn screen(server: &Server, data: &Path, log: &Path) -> String {
-    let (address, zookeeper) = (server.address(), server.zookeeper());
+    let address = server.address();
+    let zookeeper = server.zookeeper();
     let port = zookeeper.port();
-    let host = match zookeeper.ip().is_unspecified() {
+    let host = if zookeeper.ip().is_unspecified() {
         // A server that listens on every interface has been given the address for its clients.
-        true => address.rsplit_once(':').map_or(address, |(host, _)| host).to_owned(),
-        false => zookeeper.ip().to_string(),
+        address.rsplit_once(':').map_or(address, |(host, _)| host).to_owned()
+    } else {
+        zookeeper.ip().to_string()
     };
-    let (data, log) = (data.display(), log.display());
+    let data = data.display();
+    let log = log.display();
     let web = server.web().map(|web| format!("  web    http://{web}/\n")).unwrap_or_default();
     let region_servers = server.region_servers();
     let region_servers = match region_servers.len() {

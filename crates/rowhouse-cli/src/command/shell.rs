@@ -70,9 +70,10 @@ pub(crate) fn run(args: ShellArgs) -> CommandResult {
 
 /// Returns the output of a session: line by line to a terminal, in larger pieces to anything else.
 fn output() -> Box<dyn Write> {
-    match io::stdout().is_terminal() {
-        true => Box::new(Escaped::new(io::stdout())),
-        false => Box::new(Escaped::new(BufWriter::new(io::stdout()))),
+    if io::stdout().is_terminal() {
+        Box::new(Escaped::new(io::stdout()))
+    } else {
+        Box::new(Escaped::new(BufWriter::new(io::stdout())))
     }
 }
 
@@ -155,7 +156,7 @@ impl Shell {
         let mut reader = StatementReader::default();
         let mut line = String::new();
         // The first line of the current command, which may span several lines.
-        let mut begun = 1;
+        let mut first_line = 1;
         for number in 1_u64.. {
             line.clear();
             let len = lines.read_line(&mut line)?;
@@ -163,7 +164,7 @@ impl Shell {
                 line.remove(0);
             }
             if !reader.is_open() {
-                begun = number;
+                first_line = number;
             }
             self.session.set_position(format_args!("{name}:{number}"));
             if len > 0
@@ -175,7 +176,7 @@ impl Shell {
                 }
             }
             let step = if len == 0 { reader.finish() } else { reader.push(&line) };
-            let place = ScriptPlace { name, line: begun };
+            let place = ScriptPlace { name, line: first_line };
             if let leave @ Flow::Leave(_) = self.step(step, Some(place))? {
                 return Ok(leave);
             }
@@ -243,12 +244,14 @@ impl Shell {
             LineOutcome::More => return Ok(Flow::On),
             LineOutcome::Refuse(refusal) => {
                 if let Some(ScriptPlace { name, line }) = place {
-                    let (begun, at) = (line + refusal.command_line, line + refusal.line);
-                    let at = match begun == at {
-                        true => String::new(),
-                        false => format!(" (the error is in line {at})"),
+                    let start = line + refusal.command_line;
+                    let error_line = line + refusal.line;
+                    let suffix = if start == error_line {
+                        String::new()
+                    } else {
+                        format!(" (the error is in line {error_line})")
                     };
-                    self.session.set_position(format_args!("{name}:{begun}{at}"));
+                    self.session.set_position(format_args!("{name}:{start}{suffix}"));
                 }
                 self.session.refuse(&refusal.message, None)?;
                 return Ok(self.after_error());

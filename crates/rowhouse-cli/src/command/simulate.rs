@@ -34,9 +34,10 @@ pub(crate) struct SimulateArgs {
 pub(crate) fn run(args: &SimulateArgs) -> CommandResult {
     let workload = args.workload.read()?;
     let in_file = workload.key().map(ToString::to_string);
-    let indexes = match args.key.is_none() && args.indexes.is_empty() {
-        true => workload.indexes().join("\n"),
-        false => args.indexes.join("\n"),
+    let indexes = if args.key.is_none() && args.indexes.is_empty() {
+        workload.indexes().join("\n")
+    } else {
+        args.indexes.join("\n")
     };
     let key = args.key.clone().or(in_file).ok_or_else(|| {
         Error::invalid("there is no design: give --key, or a line `key` in the file")
@@ -45,9 +46,10 @@ pub(crate) fn run(args: &SimulateArgs) -> CommandResult {
     let dir = ScratchDir::create()?;
     let runtime = runtime()?;
     let simulation = runtime.block_on(simulate(&workload, &design, dir.path()))?;
-    match args.json {
-        true => print(simulation_json(&workload, &simulation))?,
-        false => print(simulation_lines(&workload, &simulation).join("\n"))?,
+    if args.json {
+        print(simulation_json(&workload, &simulation))?;
+    } else {
+        print(simulation_lines(&workload, &simulation).join("\n"))?;
     }
     if let Some(path) = &args.svg {
         write_drawing(path, &simulation_svg(&workload, &simulation))?;

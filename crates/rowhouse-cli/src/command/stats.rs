@@ -37,9 +37,10 @@ pub(crate) fn run(args: &StatsArgs) -> CommandResult {
         rowhouse_store::stats(&args.data, args.table.as_ref(), |progress| bar.draw(&progress));
     bar.clear();
     let stats = counted?;
-    match args.json {
-        true => print(document(&stats))?,
-        false => print(text(&stats).trim_end())?,
+    if args.json {
+        print(document(&stats))?;
+    } else {
+        print(text(&stats).trim_end())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -153,16 +154,16 @@ fn aligned(lines: &[Vec<String>]) -> String {
     let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for line in lines {
-        let mut told = String::new();
+        let mut formatted = String::new();
         for (at, cell) in line.iter().enumerate() {
             let width = width(at);
             let _ = match at {
-                0 => write!(told, "  {cell:<width$}"),
-                _ if at + 1 == line.len() => write!(told, "  {cell}"),
-                _ => write!(told, "  {cell:>width$}"),
+                0 => write!(formatted, "  {cell:<width$}"),
+                _ if at + 1 == line.len() => write!(formatted, "  {cell}"),
+                _ => write!(formatted, "  {cell:>width$}"),
             };
         }
-        text.push_str(told.trim_end());
+        text.push_str(formatted.trim_end());
         text.push('\n');
     }
     text

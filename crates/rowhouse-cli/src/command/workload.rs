@@ -54,8 +54,8 @@ fn beside(file: &Path, name: &str) -> PathBuf {
 }
 
 fn with_sample(workload: Workload, path: &Path) -> Result<Workload> {
-    let wanted: Vec<String> = workload.names().map(str::to_owned).collect();
+    let names: Vec<String> = workload.names().map(str::to_owned).collect();
     let read = |name: &str, text: &str| workload.read_value(name, text);
-    let sample = read_sample(path, &Reading::default(), &wanted, SAMPLE_MAX, read)?;
+    let sample = read_sample(path, &Reading::default(), &names, SAMPLE_MAX, read)?;
     workload.with_sample(&sample.names, sample.rows)
 }

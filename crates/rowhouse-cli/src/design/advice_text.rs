@@ -62,8 +62,10 @@ pub(crate) fn advice_lines(
 fn designs(advice: &Advice) -> Vec<String> {
     let head = ["", "design", "rows/s", "busiest region", "score", "bytes/row"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    let (mut texts, mut refused) = (Vec::new(), Vec::new());
-    let (mut left_out, mut estimated) = (0, 0);
+    let mut texts = Vec::new();
+    let mut refused = Vec::new();
+    let mut left_out = 0;
+    let mut estimated = 0;
     for (at, design) in advice.designs.iter().enumerate() {
         let is_estimated = design.simulation.is_none();
         estimated += usize::from(is_estimated);
@@ -78,7 +80,8 @@ fn designs(advice: &Advice) -> Vec<String> {
             refused.extend(broken(&why));
         }
     }
-    let (left, right) = (Align::Left, Align::Right);
+    let left = Align::Left;
+    let right = Align::Right;
     let mut numbers = aligned(&[right, left, right, right, right, right], &rows).into_iter();
     let mut lines: Vec<String> = numbers.next().into_iter().collect();
     lines.extend(numbers.zip(texts).flat_map(|(numbers, text)| [numbers, text]));

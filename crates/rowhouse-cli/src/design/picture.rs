@@ -123,7 +123,8 @@ impl Drawing {
     }
 
     fn axes(&mut self) {
-        let (end, middle) = (r#"text-anchor="end""#, r#"text-anchor="middle""#);
+        let end = r#"text-anchor="end""#;
+        let middle = r#"text-anchor="middle""#;
         self.svg.rect("frame", (LEFT, TOP), (WIDTH, HEIGHT));
         for quarter in 0..=4 {
             let share = f64::from(quarter) / 4.0;
@@ -148,7 +149,8 @@ impl Drawing {
     }
 
     fn point(&mut self, point: &Point) {
-        let (x, y) = (self.x(point.cost), y(point.share));
+        let x = self.x(point.cost);
+        let y = y(point.share);
         let radius = if point.class == "estimated" { 4 } else { 7 };
         self.svg.element(format_args!(
             r#"<circle class="{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"><title>{}</title></circle>"#,
@@ -168,7 +170,8 @@ impl Drawing {
         for point in points {
             let Some(number) = point.number else { continue };
             let text = clipped(&format!("{number}  {}", point.text), LINE_CHARS);
-            let (class, y) = (point.class, at - 4.0);
+            let class = point.class;
+            let y = at - 4.0;
             self.svg.element(format_args!(r#"<circle class="{class}" cx="22" cy="{y}" r="5"/>"#));
             self.svg.text((34.0, at), "", &text);
             at += LINE;

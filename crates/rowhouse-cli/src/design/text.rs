@@ -37,9 +37,10 @@ pub(crate) fn simulation_lines(workload: &Workload, simulation: &Simulation) -> 
 fn scale(workload: &Workload, simulation: &Simulation) -> String {
     let rows = counted(simulation.rows, "row");
     let divides = simulation.rows.div_ceil(workload.regions() as u64);
-    let size = match simulation.scale > 1.0 {
-        true => format!(", one for {} of the real table", number(simulation.scale)),
-        false => String::new(),
+    let size = if simulation.scale > 1.0 {
+        format!(", one for {} of the real table", number(simulation.scale))
+    } else {
+        String::new()
     };
     format!(
         "{rows}{size}; a region divides at {}; seed {}",
@@ -113,10 +114,7 @@ fn question_lines(simulation: &Simulation) -> Vec<String> {
 /// Returns a question and the way by which it is read.
 fn question_text(cost: &QuestionCost) -> String {
     let text = format!("  {}, {}", cost.question, cost.way);
-    match cost.way == cost.way_real {
-        true => text,
-        false => format!("{text}, at full size {}", cost.way_real),
-    }
+    if cost.way == cost.way_real { text } else { format!("{text}, at full size {}", cost.way_real) }
 }
 
 fn question_row(cost: &QuestionCost) -> Vec<String> {
@@ -146,8 +144,9 @@ pub(super) fn percent(share: f64) -> String {
 
 /// Returns a number with a decimal if it is small.
 pub(super) fn number(number: f64) -> String {
-    match number.fract() == 0.0 || number >= 100.0 {
-        true => format!("{number:.0}"),
-        false => format!("{number:.1}"),
+    if number.fract() == 0.0 || number >= 100.0 {
+        format!("{number:.0}")
+    } else {
+        format!("{number:.1}")
     }
 }

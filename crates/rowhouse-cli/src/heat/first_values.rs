@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn few_first_values_are_found_and_many_are_not() {
+    async fn few_first_values_are_listed_and_many_are_not() {
         let dir = tempfile::tempdir().unwrap();
         let database = rowhouse::open(dir.path().to_string_lossy()).await.unwrap();
         let few = async |name: &str, key: &str, values: u32| {

@@ -46,10 +46,8 @@ impl TableHeat {
         let regions = table.regions().await?.into_iter().map(|region| region.range);
         let regions: Vec<RowRange> = regions.collect();
         let schema = table.key_schema().ok().cloned();
-        let first_values = match report.is_by_region {
-            true => FewFirstValues::find(&table).await?,
-            false => None,
-        };
+        let first_values =
+            if report.is_by_region { FewFirstValues::find(&table).await? } else { None };
         Ok(Self { table: name.to_owned(), report, schema, regions, first_values })
     }
 
@@ -74,19 +72,22 @@ impl TableHeat {
             (false, false) => "",
         };
         let total = reads + writes;
-        let (reads, writes) = (counted(reads, "read"), counted(writes, "write"));
+        let reads = counted(reads, "read");
+        let writes = counted(writes, "write");
         let mut lines = vec![format!("{}: {reads}, {writes}{how}", self.table)];
         let hottest = self.map().hottest(LISTED, &Bytes::new());
         if !hottest.is_empty() {
             lines.push("hottest ranges".to_owned());
         }
         for range in hottest {
-            let began = match self.report.is_by_region {
-                true => String::new(),
-                false => format!("{}  ", time_of(range.begun_millis)),
+            let began = if self.report.is_by_region {
+                String::new()
+            } else {
+                format!("{}  ", time_of(range.begun_millis))
             };
             let share = range.load as f64 / total.max(1) as f64 * 100.0;
-            let (from, to) = (self.key(&range.start), self.key(&range.stop));
+            let from = self.key(&range.start);
+            let to = self.key(&range.stop);
             lines.push(format!("  {began}{share:>4.0} %  from {from} to {to}"));
         }
         if !self.report.hot_rows.is_empty() {
@@ -110,7 +111,8 @@ impl TableHeat {
     }
 
     fn row_line(&self, row: &HotRow) -> String {
-        let (reads, writes) = (counted(row.reads, "read"), counted(row.writes, "write"));
+        let reads = counted(row.reads, "read");
+        let writes = counted(row.writes, "write");
         let error = match row.overestimate {
             0 => String::new(),
             over => format!(", at most {over} too many"),

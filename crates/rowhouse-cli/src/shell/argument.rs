@@ -3,7 +3,7 @@
 
 use rowhouse::Bytes;
 
-use super::failure::{Failure, Result, said};
+use super::failure::{Failure, Result, usage_error};
 use super::grammar::Value;
 
 /// Returns a value as UTF-8.
@@ -24,6 +24,6 @@ pub(crate) fn bytes(name: &str, value: &Value) -> Result<Bytes> {
 pub(crate) fn integer(name: &str, value: &Value) -> Result<i64> {
     match value {
         Value::Integer(number) => Ok(*number),
-        other => said(format!("{name} must be a number, not {}: {other}", other.kind())),
+        other => usage_error(format!("{name} must be a number, not {}: {other}", other.kind())),
     }
 }

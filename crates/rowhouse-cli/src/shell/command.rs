@@ -5,7 +5,7 @@ use rowhouse::Bytes;
 use rowhouse::schema::TableName;
 
 use super::argument::{bytes, integer, text};
-use super::failure::{Failure, Result, said};
+use super::failure::{Failure, Result, usage_error};
 use super::grammar::{Hash, Value};
 use super::options::{OptionText, Options, has_option};
 use super::session::{CommandFuture, Session};
@@ -157,7 +157,9 @@ impl Call {
                 Some(most) if most == least => least.to_string(),
                 Some(most) => format!("{least}..{most}"),
             };
-            return said(format!("wrong number of arguments (given {given}, expected {expected})"));
+            return usage_error(format!(
+                "wrong number of arguments (given {given}, expected {expected})"
+            ));
         }
         Ok(Self { command, arguments })
     }
@@ -167,7 +169,9 @@ impl Call {
         let name = self.text(0)?;
         match TableName::parse(&name) {
             Ok(name) => Ok(name.to_string()),
-            Err(error) => said(illegal_table_name(&name).unwrap_or(error.message().to_owned())),
+            Err(error) => {
+                usage_error(illegal_table_name(&name).unwrap_or(error.message().to_owned()))
+            }
         }
     }
 
@@ -187,7 +191,7 @@ impl Call {
     pub(crate) fn bytes(&self, at: usize) -> Result<Bytes> {
         match self.arguments.get(at) {
             Some(value) => bytes(self.name(at), value),
-            None => said(format!("{} is missing", self.name(at))),
+            None => usage_error(format!("{} is missing", self.name(at))),
         }
     }
 
@@ -210,8 +214,8 @@ impl Call {
     pub(crate) fn truth(&self, at: usize) -> Result<bool> {
         match self.arguments.get(at) {
             Some(Value::Boolean(truth)) => Ok(*truth),
-            Some(other) => said(format!("{} must be true or false: {other}", self.name(at))),
-            None => said(format!("{} is missing", self.name(at))),
+            Some(other) => usage_error(format!("{} must be true or false: {other}", self.name(at))),
+            None => usage_error(format!("{} is missing", self.name(at))),
         }
     }
 
@@ -234,7 +238,9 @@ impl Call {
     pub(crate) fn no_more_than(&self, at: usize) -> Result<()> {
         match self.arguments.get(at) {
             None => Ok(()),
-            Some(value) => said(format!("OPTIONS must be a hash, not {}: {value}", value.kind())),
+            Some(value) => {
+                usage_error(format!("OPTIONS must be a hash, not {}: {value}", value.kind()))
+            }
         }
     }
 
@@ -246,11 +252,11 @@ impl Call {
 /// Refuses an invalid row key, with HBase's message.
 pub(crate) fn check_row(row: &[u8]) -> Result<()> {
     if row.is_empty() {
-        return said("Row length is 0");
+        return usage_error("Row length is 0");
     }
     match i16::try_from(row.len()) {
         Ok(_) => Ok(()),
-        Err(_) => said(format!("Row length {} is > {}", row.len(), i16::MAX)),
+        Err(_) => usage_error(format!("Row length {} is > {}", row.len(), i16::MAX)),
     }
 }
 

@@ -42,7 +42,8 @@ struct CursorPosition {
 impl CursorPosition {
     fn at_end(arguments: &str) -> Self {
         let mut place = Self { argument: 0, quoted: false, word: 0 };
-        let (mut quote, mut depth) = (None, 0_i32);
+        let mut quote = None;
+        let mut depth = 0_i32;
         for (at, c) in arguments.char_indices() {
             match (quote, c) {
                 (Some(open), c) if c == open => quote = None,

@@ -31,7 +31,7 @@ impl Session {
         command: &'static Command,
         statement: Statement,
     ) -> io::Result<Outcome> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let subject = statement.arguments.first().and_then(|value| value.to_bytes());
         let subject = String::from_utf8_lossy(&subject.unwrap_or_default()).into_owned();
         let (Action::Reads(run) | Action::Changes(run)) = command.run;
@@ -49,7 +49,7 @@ impl Session {
                 Err(message) => message,
             },
             Ok(output) => {
-                self.took(begun)?;
+                self.took(started)?;
                 if let Some(value) = shown_value(&output) {
                     self.print(format_args!("=> {value}\n"))?;
                 }
@@ -61,17 +61,17 @@ impl Session {
             Err(Failure::Interrupted) => {
                 let changes = matches!(command.run, Action::Changes(_));
                 let outcome = self.interrupted(changes)?;
-                self.took(begun)?;
+                self.took(started)?;
                 return Ok(outcome);
             }
         };
         let outcome = self.refuse(&message, Some(command.name()))?;
-        self.took(begun)?;
+        self.took(started)?;
         Ok(outcome)
     }
 
-    fn took(&mut self, begun: Instant) -> io::Result<()> {
-        self.print(format_args!("Took {:.4} seconds\n", begun.elapsed().as_secs_f64()))
+    fn took(&mut self, started: Instant) -> io::Result<()> {
+        self.print(format_args!("Took {:.4} seconds\n", started.elapsed().as_secs_f64()))
     }
 }
 

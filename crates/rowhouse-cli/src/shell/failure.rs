@@ -33,7 +33,7 @@ impl From<io::Error> for Failure {
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Returns an error in the command itself.
-pub(crate) fn said<T>(message: impl Into<String>) -> Result<T> {
+pub(crate) fn usage_error<T>(message: impl Into<String>) -> Result<T> {
     Err(Failure::Usage(message.into()))
 }
 

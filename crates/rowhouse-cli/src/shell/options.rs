@@ -4,7 +4,7 @@
 use rowhouse::Bytes;
 
 use super::argument::{bytes, integer, text};
-use super::failure::{Failure, Result, said};
+use super::failure::{Failure, Result, usage_error};
 use super::grammar::{Hash, Value};
 use super::spelling::closest;
 
@@ -32,7 +32,7 @@ impl Options {
         let owner = owner.into();
         for (at, (name, _)) in pairs.iter().enumerate() {
             if pairs[..at].iter().any(|(earlier, _)| earlier == name) {
-                return said(format!("option {name} of {owner} is given twice"));
+                return usage_error(format!("option {name} of {owner} is given twice"));
             }
             if !has_option(known, name) {
                 return Err(refusal(name, &owner, known));
@@ -62,7 +62,7 @@ impl Options {
         let Some(number) = self.take_integer(name)? else { return Ok(None) };
         match u32::try_from(number) {
             Ok(count @ 1..) => Ok(Some(count)),
-            _ => said(format!("{name} must be 1 or more: {number}")),
+            _ => usage_error(format!("{name} must be 1 or more: {number}")),
         }
     }
 
@@ -71,7 +71,7 @@ impl Options {
         let Some(number) = self.take_integer(name)? else { return Ok(None) };
         match u32::try_from(number) {
             Ok(number) => Ok(Some(number)),
-            Err(_) => said(format!("{name} must be 0 or more: {number}")),
+            Err(_) => usage_error(format!("{name} must be 0 or more: {number}")),
         }
     }
 
@@ -90,7 +90,7 @@ impl Options {
         match self.take(name) {
             None | Some(Value::Nil | Value::Boolean(false)) => Ok(false),
             Some(Value::Boolean(true)) => Ok(true),
-            Some(other) => said(format!("{name} must be true or false: {other}")),
+            Some(other) => usage_error(format!("{name} must be true or false: {other}")),
         }
     }
 
@@ -105,7 +105,7 @@ impl Options {
                     value => text(&key, &value).map(|text| (key, Some(text))),
                 })
                 .collect(),
-            Some(other) => said(format!("{name} must be a hash, not {}", other.kind())),
+            Some(other) => usage_error(format!("{name} must be a hash, not {}", other.kind())),
         }
     }
 

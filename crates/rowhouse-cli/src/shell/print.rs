@@ -46,10 +46,13 @@ fn content(cell: KeyValue<'_>, value: &str) -> String {
 /// Returns milliseconds as Java prints a `LocalDateTime`, in UTC: seconds are omitted when they and
 /// the milliseconds are 0, milliseconds when they are, and years above 9999 have a sign.
 pub(crate) fn timestamp(millis: i64) -> String {
-    let (days, in_day) = (millis.div_euclid(MILLIS_PER_DAY), millis.rem_euclid(MILLIS_PER_DAY));
+    let days = millis.div_euclid(MILLIS_PER_DAY);
+    let in_day = millis.rem_euclid(MILLIS_PER_DAY);
     let (year, month, day) = civil_from_days(days);
-    let (hour, minute) = (in_day / 3_600_000, in_day / 60_000 % 60);
-    let (second, millis) = (in_day / 1000 % 60, in_day % 1000);
+    let hour = in_day / 3_600_000;
+    let minute = in_day / 60_000 % 60;
+    let second = in_day / 1000 % 60;
+    let millis = in_day % 1000;
     let sign = if year > 9999 { "+" } else { "" };
     let mut text = format!("{sign}{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}");
     if second > 0 || millis > 0 {
@@ -63,9 +66,12 @@ pub(crate) fn timestamp(millis: i64) -> String {
 
 /// Returns milliseconds as Ruby prints a `Time`, in UTC: whole seconds.
 pub(crate) fn ruby_time(millis: i64) -> String {
-    let (days, in_day) = (millis.div_euclid(MILLIS_PER_DAY), millis.rem_euclid(MILLIS_PER_DAY));
+    let days = millis.div_euclid(MILLIS_PER_DAY);
+    let in_day = millis.rem_euclid(MILLIS_PER_DAY);
     let (year, month, day) = civil_from_days(days);
-    let (hour, minute, second) = (in_day / 3_600_000, in_day / 60_000 % 60, in_day / 1000 % 60);
+    let hour = in_day / 3_600_000;
+    let minute = in_day / 60_000 % 60;
+    let second = in_day / 1000 % 60;
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} +0000")
 }
 

@@ -13,7 +13,7 @@ use super::interrupt::Interrupts;
 pub(crate) struct Session {
     pub(crate) database: Database,
     out: Box<dyn Write>,
-    asked: Option<ConfirmedAction>,
+    pending: Option<ConfirmedAction>,
     place: Option<String>,
     interrupts: Interrupts,
 }
@@ -51,7 +51,7 @@ pub(crate) enum Outcome {
 
 impl Session {
     pub(crate) fn new(database: Database, out: Box<dyn Write>) -> Self {
-        Self { database, out, asked: None, place: None, interrupts: Interrupts::none() }
+        Self { database, out, pending: None, place: None, interrupts: Interrupts::none() }
     }
 
     /// Lets these requests end commands.
@@ -65,13 +65,13 @@ impl Session {
     }
 
     /// Requests confirmation for `action`; the next line is the answer.
-    pub(super) fn ask(
+    pub(super) fn request_confirmation(
         &mut self,
         question: impl Display,
         action: impl for<'s> FnOnce(&'s mut Self) -> CommandFuture<'s> + 'static,
     ) -> Result<()> {
         self.say(format_args!("\n{question} (y/n)?"))?;
-        self.asked = Some(Box::new(action));
+        self.pending = Some(Box::new(action));
         Ok(())
     }
 
@@ -80,11 +80,11 @@ impl Session {
     /// # Errors
     /// Only when the output is closed.
     pub(crate) async fn answer(&mut self, line: &str) -> io::Result<Option<Outcome>> {
-        let Some(asked) = self.asked.take() else { return Ok(None) };
+        let Some(pending) = self.pending.take() else { return Ok(None) };
         let mut outcome = Outcome::Done;
         // As in HBase's shell: anywhere in the line.
         if line.contains(['y', 'Y']) {
-            outcome = match self.until_interrupted(asked).await {
+            outcome = match self.until_interrupted(pending).await {
                 Ok(_) => Outcome::Done,
                 Err(Failure::Output(error)) => return Err(error),
                 Err(Failure::Usage(message)) => self.refuse(&message, None)?,
@@ -112,7 +112,7 @@ impl Session {
 
     /// Drops a pending question.
     pub(super) fn forget_question(&mut self) {
-        self.asked = None;
+        self.pending = None;
     }
 
     pub(super) fn flush(&mut self) -> io::Result<()> {

@@ -201,8 +201,9 @@ async fn port_of_another_protocol_is_named() {
         ..Options::new(dir.path())
     };
     let server = Server::start(options).await.unwrap();
-    let (rpc, zookeeper, web) =
-        (server.address().to_owned(), server.zookeeper(), server.web().unwrap());
+    let rpc = server.address().to_owned();
+    let zookeeper = server.zookeeper();
+    let web = server.web().unwrap();
     for (url, message) in [
         (
             format!("hbase+zk://{rpc}"),
@@ -300,8 +301,9 @@ impl Output {
 
     /// Returns the view in the last token for a page by score.
     fn view(&self) -> Option<String> {
-        let (text, token) = (self.text(), Regex::new(VIEW).unwrap());
-        token.captures_iter(&text).last().map(|found| found[2].to_owned())
+        let text = self.text();
+        let token = Regex::new(VIEW).unwrap();
+        token.captures_iter(&text).last().map(|captures| captures[2].to_owned())
     }
 }
 
@@ -364,7 +366,8 @@ impl Write for InterruptAt {
 async fn interrupt_ends_the_command_and_not_the_session() {
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
-    let (out, interrupts) = (Output::default(), Interrupts::none());
+    let out = Output::default();
+    let interrupts = Interrupts::none();
     let shown = InterruptAt { line: 6, out: out.clone(), sender: interrupts.sender() };
     let mut session = Session::new(database.clone(), Box::new(shown));
     session.set_interrupts(interrupts);
@@ -383,7 +386,8 @@ async fn interrupt_ends_the_command_and_not_the_session() {
             outcomes.push(session.run(statement).await.unwrap());
         }
     }
-    let (done, interrupted) = (Outcome::Done, Outcome::Interrupted);
+    let done = Outcome::Done;
+    let interrupted = Outcome::Interrupted;
     assert_eq!(outcomes, [done, done, interrupted, done], "{}", out.text());
     let text = mask(&out.text());
     let (_, rest) = text.split_once("ROW  COLUMN+CELL\n").unwrap();
@@ -417,12 +421,14 @@ async fn obey(session: &mut Session, step: LineOutcome) -> bool {
 /// Merges two transcripts for one script. Lines that differ get their transcript's mark.
 fn merge(embedded: &str, served: &str) -> String {
     let mut merged = String::new();
-    let (embedded, served) = (commands(embedded), commands(served));
+    let embedded = commands(embedded);
+    let served = commands(served);
     assert_eq!(embedded.len(), served.len());
     for (embedded, served) in embedded.iter().zip(&served) {
         let same = |(a, b): &(&&str, &&str)| a == b;
         let begin = embedded.iter().zip(served).take_while(same).count();
-        let (embedded_rest, served_rest) = (&embedded[begin..], &served[begin..]);
+        let embedded_rest = &embedded[begin..];
+        let served_rest = &served[begin..];
         let ends = embedded_rest.iter().rev().zip(served_rest.iter().rev());
         let end = ends.take_while(same).count();
         let mut push = |mark: &str, lines: &[&str]| {

@@ -61,7 +61,7 @@ fn duplicates_are_counted_before_anything_is_written() {
 }
 
 #[test]
-fn keys_are_compared_exactly_beyond_what_memory_holds_and_what_is_asked_at_once() {
+fn keys_are_compared_exactly_beyond_memory_and_beyond_one_request() {
     let dir = tempfile::tempdir().unwrap();
     let text = |from: usize, to: usize| {
         let rows: String = (from..to).rev().map(|id| format!("{id},{id},\n")).collect();

@@ -56,7 +56,8 @@ fn written(dir: &Path) -> Option<u64> {
 
 #[test]
 fn a_killed_import_that_is_run_again_leaves_the_table_of_one_that_was_not() {
-    let (whole, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let whole = tempfile::tempdir().unwrap();
+    let killed = tempfile::tempdir().unwrap();
     write_scores(whole.path());
     write_scores(killed.path());
     let ran = import(whole.path(), &ARGS);
@@ -69,7 +70,8 @@ fn a_killed_import_that_is_run_again_leaves_the_table_of_one_that_was_not() {
 
     for until in [1_000, 9_000] {
         kill_when_written(killed.path(), &ARGS, until);
-        let (written, there) = (written(killed.path()).unwrap(), cells(killed.path(), "scores"));
+        let written = written(killed.path()).unwrap();
+        let there = cells(killed.path(), "scores");
         assert!(written < ROWS as u64 - 20 && !there.is_empty(), "{written}");
     }
     let look = import(killed.path(), &[&ARGS[..], &["--dry-run"]].concat());

@@ -5,7 +5,7 @@ use std::fs;
 use crate::{cells, import};
 
 #[test]
-fn rejected_rows_are_told_kept_and_can_be_imported_when_they_are_repaired() {
+fn rejected_rows_are_reported_and_stored_and_can_be_imported_after_repair() {
     let dir = tempfile::tempdir().unwrap();
     let text = "who,at,size\nann,2024-01-01,1\nbob,yesterday,2\ncid,2024-01-03,-3\ndan,2024-01-04\neve,2024-01-05,\n,2024-01-06,6\n";
     fs::write(dir.path().join("mail.csv"), text).unwrap();
@@ -48,7 +48,7 @@ fn too_many_rejected_rows_stop_before_anything_is_written() {
 }
 
 #[test]
-fn what_cannot_be_imported_is_refused_before_a_row_is_read() {
+fn an_impossible_import_is_refused_before_a_row_is_read() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.csv"), "id,n,extra\n1,1,1\n").unwrap();
     let make = ["t", "a.csv", "--key", "[id u32][at date]", "--columns", "d:n n u32"];
@@ -79,7 +79,7 @@ fn what_cannot_be_imported_is_refused_before_a_row_is_read() {
 }
 
 #[test]
-fn nested_values_are_in_the_way_only_where_they_are_asked_for() {
+fn nested_values_are_refused_only_in_imported_columns() {
     let dir = tempfile::tempdir().unwrap();
     let text = "{\"id\":1,\"n\":1,\"more\":{\"a\":[]}}\n{\"id\":2,\"n\":{\"b\":0},\"more\":{}}\n";
     fs::write(dir.path().join("a.jsonl"), text).unwrap();
@@ -124,7 +124,7 @@ fn hfiles_go_into_a_table_and_take_no_options_of_rows() {
 }
 
 #[test]
-fn what_an_import_writes_is_never_written_over_what_it_reads() {
+fn an_import_never_overwrites_its_input() {
     let dir = tempfile::tempdir().unwrap();
     let text = "id,n\nx,1\n";
     for name in ["a.csv", "a.csv.rejected.part"] {
@@ -139,16 +139,16 @@ fn what_an_import_writes_is_never_written_over_what_it_reads() {
 }
 
 #[test]
-fn rejected_rows_of_an_import_before_are_kept_and_the_same_ones_are_not_kept_twice() {
+fn rejected_rows_of_an_earlier_import_are_retained_and_stored_only_once() {
     let dir = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
     let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
     let make = ["t", "a.csv", "--key", "[id u32]", "--columns", "d:n n u32"];
-    let run = |told: &str| {
+    let run = |rejected: &str| {
         let ran = import(dir.path(), &[&make[..], &["--duplicates", "merge"]].concat());
         assert_eq!(ran.status, 3, "{}", ran.err);
-        let told = format!("rejected rows are in ./{told}\n");
-        assert!(ran.out.contains(&told), "{told}{}", ran.out);
+        let message = format!("rejected rows are in ./{rejected}\n");
+        assert!(ran.out.contains(&message), "{message}{}", ran.out);
     };
     write("a.csv", "id,n\n1,1\nx,2\n");
     run("a.csv.rejected");

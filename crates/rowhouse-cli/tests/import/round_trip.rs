@@ -28,7 +28,8 @@ fn write_csv(path: &Path, rows: &Rows) {
     let mut csv = csv::Writer::from_path(path).unwrap();
     csv.write_record(["user", "n", "size", "remark"]).unwrap();
     for ((user, n), (size, note)) in rows {
-        let (n, size) = (n.to_string(), size.to_string());
+        let n = n.to_string();
+        let size = size.to_string();
         csv.write_record([user, &n, &size, note.as_deref().unwrap_or("NA")]).unwrap();
     }
     csv.flush().unwrap();
@@ -78,9 +79,9 @@ fn write_parquet(path: &Path, rows: &Rows) {
 
 fn read_back(dir: &Path) -> Rows {
     with_table(dir, "notes", async |table| {
-        let mut found = table.scan(Scan::all()).await?;
+        let mut scanner = table.scan(Scan::all()).await?;
         let mut rows = Rows::new();
-        while let Some(row) = found.next().await? {
+        while let Some(row) = scanner.next().await? {
             let key = table.key_schema()?.decode(row.key()).unwrap();
             let key = (key["user"].as_str().unwrap().to_owned(), key["n"].as_u64().unwrap() as u32);
             let column = |name: &str| -> Option<Value> {

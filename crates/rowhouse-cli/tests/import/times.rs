@@ -55,7 +55,7 @@ fn the_form_is_of_the_whole_column_however_late_it_shows() {
 }
 
 #[test]
-fn a_form_that_cannot_be_told_stops_the_import_and_can_be_declared() {
+fn an_ambiguous_format_stops_the_import_and_can_be_declared() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), &["2022", "20221201"]);
     let make = [&["t", "a.csv"], &MAKE[..]].concat();
@@ -105,8 +105,8 @@ fn a_text_that_looks_like_a_stored_hash_is_imported_as_a_text() {
     assert_eq!(ran.status, 0, "{}", ran.err);
     let schema = rowhouse::key::KeySchema::parse(key).unwrap();
     let row = schema.encode(&[("wallet", address.into())]).unwrap();
-    let found = crate::with_table(dir.path(), "t", async |table| {
+    let cell_count = crate::with_table(dir.path(), "t", async |table| {
         Ok(table.get(&rowhouse::Get::new(row)?).await?.len())
     });
-    assert_eq!(found, 1, "the row is where its value says");
+    assert_eq!(cell_count, 1, "the row is where its value says");
 }

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::{check, told};
+use super::{check, run_key};
 
 #[test]
 fn findings_make_the_exit_status() {
@@ -80,7 +80,7 @@ fn a_sample_shows_whether_keys_begin_with_few_values() {
         "#]],
     );
     std::fs::write(&path, "eu_001\nnot a key\n").unwrap();
-    let misfits = told(&[template, "check", "--deny", "K7", "--sample", file], b"");
+    let misfits = run_key(&[template, "check", "--deny", "K7", "--sample", file], b"");
     assert!(
         misfits.ends_with(
             "rowhouse: keys of the sample do not fit the template: keys=2, misfits=1\nexit status 1\n"
@@ -88,10 +88,10 @@ fn a_sample_shows_whether_keys_begin_with_few_values() {
         "{misfits}"
     );
     std::fs::write(&path, "eu_001\n\\q\n").unwrap();
-    let wrong = told(&[template, "check", "--sample", file], b"");
+    let wrong = run_key(&[template, "check", "--sample", file], b"");
     assert!(wrong.contains("sample, line 2: a backslash must begin"), "{wrong}");
     assert!(wrong.ends_with("exit status 2\n"), "{wrong}");
-    let missing = told(&[template, "check", "--sample", "no-such-file"], b"");
+    let missing = run_key(&[template, "check", "--sample", "no-such-file"], b"");
     assert!(missing.starts_with("rowhouse: cannot read no-such-file: "), "{missing}");
     assert!(missing.ends_with("exit status 2\n"), "{missing}");
 }
@@ -149,7 +149,7 @@ fn a_sample_shows_how_keys_are_spread_over_regions() {
     let csv = format!("user,at\n{users}");
     let spread = |template: &str, regions: &str, more: &[&str]| {
         let args = [&[template, "check", "--deny", "K1", "--regions", regions, "--csv", "-"], more];
-        told(&args.concat(), csv.as_bytes())
+        run_key(&args.concat(), csv.as_bytes())
     };
     let buckets = "[bucket 4 of user][user string][at millis]";
     expect![[r#"

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::{check, told};
+use super::{check, run_key};
 
 #[test]
 fn every_kind_of_template_can_be_measured() {
@@ -22,21 +22,21 @@ fn every_kind_of_template_can_be_measured() {
         "[a phoenix.varchar][b phoenix.char 8][c phoenix.date][d phoenix.decimal]",
         "[a kiji.string][b ordered.string][c tuple.uuid][d ordered.numeric][e tuple.bytes]",
     ] {
-        let told = told(&[template, "bench", "--json"], b"");
-        let document: serde_json::Value = serde_json::from_str(&told).expect(&told);
+        let output = run_key(&[template, "bench", "--json"], b"");
+        let document: serde_json::Value = serde_json::from_str(&output).expect(&output);
         for measure in ["encode_ns", "decode_ns", "key_bytes"] {
             let measure = document[measure].as_f64().unwrap();
-            assert!(measure > 0.5, "{template}: {told}");
+            assert!(measure > 0.5, "{template}: {output}");
         }
     }
 }
 
 #[test]
 fn a_measure_is_printed_with_its_unit() {
-    let told = told(&["[n u64]", "bench"], b"");
-    let lines: Vec<_> = told.lines().collect();
-    assert!(lines[0].starts_with("encode ") && lines[0].ends_with(" ns"), "{told}");
-    assert!(lines[1].starts_with("decode ") && lines[1].ends_with(" ns"), "{told}");
+    let output = run_key(&["[n u64]", "bench"], b"");
+    let lines: Vec<_> = output.lines().collect();
+    assert!(lines[0].starts_with("encode ") && lines[0].ends_with(" ns"), "{output}");
+    assert!(lines[1].starts_with("decode ") && lines[1].ends_with(" ns"), "{output}");
     assert_eq!(lines[2], "a key      8.0 bytes");
 }
 

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::{BLOG, check, told};
+use super::{BLOG, check, run_key};
 
 /// Checks keys from real tables: encoding their fields returns them, decoding returns the fields.
 #[test]
@@ -65,9 +65,9 @@ fn keys_of_the_literature_are_made_and_read() {
             "user='bob', date=2022-12-01, message=7",
         ),
     ] {
-        let encoded = told(&[&[template, "encode"], values].concat(), b"");
+        let encoded = run_key(&[&[template, "encode"], values].concat(), b"");
         assert_eq!(encoded, format!("{key}\n"), "{template}");
-        assert_eq!(told(&[template, "decode", key], b""), format!("{read}\n"), "{template}");
+        assert_eq!(run_key(&[template, "decode", key], b""), format!("{read}\n"), "{template}");
     }
 }
 
@@ -112,7 +112,7 @@ fn values_are_any_text() {
 }
 
 #[test]
-fn times_are_read_and_printed_in_the_zone_that_is_asked_for() {
+fn times_are_read_and_printed_in_the_requested_zone() {
     check(
         &["[at millis digits 13]", "encode", "--tz", "+08:00", "at=2022-12-01"],
         expect![[r#"
@@ -144,13 +144,13 @@ fn times_are_read_and_printed_in_the_zone_that_is_asked_for() {
 
 #[test]
 fn a_salt_that_is_not_given_is_drawn() {
-    let drawn = told(&["[salt 4 a-d]-[id text]", "encode", "id=foo0003"], b"");
+    let drawn = run_key(&["[salt 4 a-d]-[id text]", "encode", "id=foo0003"], b"");
     let salts = ["a", "b", "c", "d"];
     assert!(salts.iter().any(|salt| drawn == format!("{salt}-foo0003\n")), "{drawn}");
 }
 
 #[test]
-fn keys_that_do_not_fit_are_told_with_the_place_and_the_others_are_read() {
+fn keys_that_do_not_fit_are_reported_with_the_place_and_the_others_are_read() {
     check(
         &[BLOG, "decode", "123_92233704", "123_9223370367001975807", "123"],
         expect![[r#"
@@ -266,15 +266,15 @@ fn an_infinite_number_is_text_in_json() {
 }
 
 #[test]
-fn a_text_is_never_a_stored_hash_and_what_decoding_prints_is_one() {
+fn a_text_is_never_a_stored_hash_and_decoding_prints_a_stored_hash() {
     let template = "[user text md5 4 hex]";
-    let json = told(&[template, "decode", "--json", "9f9d51bc"], b"");
+    let json = run_key(&[template, "decode", "--json", "9f9d51bc"], b"");
     assert_eq!(
         json,
         "{\"key\":\"9f9d51bc\",\"values\":{\"hash(user)\":\"0x9f9d51bc\"},\"computed\":{}}\n"
     );
     let made = |args: &[&str], input: &str| {
-        told(&[&[template, "encode"], args].concat(), input.as_bytes())
+        run_key(&[&[template, "encode"], args].concat(), input.as_bytes())
     };
     // MD5 for `0x9f9d51bc`.
     let text = "34500211\n";

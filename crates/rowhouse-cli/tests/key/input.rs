@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use expect_test::expect;
 
-use super::{BLOG, check, check_input, told};
+use super::{BLOG, check, check_input, run_key};
 
 #[test]
 fn a_pipe_goes_through_line_by_line() {
@@ -35,7 +35,7 @@ fn a_pipe_goes_through_line_by_line() {
         rowhouse: line 1: a line must be UTF-8, other bytes are written \xHH: at=1
         exit status 1
     "#]]
-    .assert_eq(&told(&[BLOG, "decode"], b"a\xFF\n"));
+    .assert_eq(&run_key(&[BLOG, "decode"], b"a\xFF\n"));
 }
 
 #[test]

@@ -17,7 +17,7 @@ const BLOG: &str = "[blogger text]_[at millis digits desc]";
 
 /// Runs `rowhouse key` with these arguments and this input. Returns standard output, standard error
 /// and, if it is not 0, the exit status, concatenated.
-fn told(args: &[&str], input: &[u8]) -> String {
+fn run_key(args: &[&str], input: &[u8]) -> String {
     let mut process = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
         .arg("key")
         .args(args)
@@ -29,19 +29,19 @@ fn told(args: &[&str], input: &[u8]) -> String {
     // A program that ends early does not read all input.
     let _ = process.stdin.take().unwrap().write_all(input);
     let output = process.wait_with_output().unwrap();
-    let mut told = String::from_utf8(output.stdout).unwrap();
-    told.push_str(&String::from_utf8(output.stderr).unwrap());
+    let mut text = String::from_utf8(output.stdout).unwrap();
+    text.push_str(&String::from_utf8(output.stderr).unwrap());
     match output.status.code() {
         Some(0) => {}
-        code => told.push_str(&format!("exit status {}\n", code.unwrap())),
+        code => text.push_str(&format!("exit status {}\n", code.unwrap())),
     }
-    told
+    text
 }
 
 fn check(args: &[&str], expected: Expect) {
-    expected.assert_eq(&told(args, b""));
+    expected.assert_eq(&run_key(args, b""));
 }
 
 fn check_input(args: &[&str], input: &str, expected: Expect) {
-    expected.assert_eq(&told(args, input.as_bytes()));
+    expected.assert_eq(&run_key(args, input.as_bytes()));
 }

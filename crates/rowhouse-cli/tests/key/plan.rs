@@ -2,10 +2,10 @@
 
 use expect_test::expect;
 
-use super::{BLOG, check, told};
+use super::{BLOG, check, run_key};
 
 #[test]
-fn a_plan_tells_ranges_and_what_is_left_to_check() {
+fn a_plan_has_ranges_and_the_residual_condition() {
     check(
         &[BLOG, "plan", "blogger = '123' and at during 2022-12"],
         expect![[r#"
@@ -69,7 +69,7 @@ fn a_plan_tells_ranges_and_what_is_left_to_check() {
 }
 
 #[test]
-fn an_explanation_tells_order_and_filters() {
+fn an_explanation_has_order_and_filters() {
     check(
         &["[user text][at millis desc]", "explain", "user = 'bob'"],
         expect![[r#"
@@ -151,12 +151,12 @@ fn a_plan_in_json_has_every_range() {
     );
     let numbers: Vec<_> = (0..100).map(|n| (2 * n).to_string()).collect();
     let query = format!("n in ({})", numbers.join(", "));
-    let many = told(&["[n u16]", "plan", &query], b"");
+    let many = run_key(&["[n u16]", "plan", &query], b"");
     assert_eq!(many.lines().count(), 101, "every range, and whether they are exact");
 }
 
 #[test]
-fn explain_tells_what_a_query_costs_by_regions_and_a_sample() {
+fn explain_estimates_the_cost_of_a_query_by_regions_and_a_sample() {
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = dir.path().join(name);
@@ -186,23 +186,23 @@ fn explain_tells_what_a_query_costs_by_regions_and_a_sample() {
         "#]],
     );
     let known = ["--regions", &regions, "--sample", &sample, "--json"];
-    let found = told(&[&[template, "explain", "n > 3"], &known[..]].concat(), b"");
-    assert!(found.contains(r#""regions":{"touched":3,"all":3}"#), "{found}");
-    assert!(found.contains(r#""rows":{"read":10,"given":6,"all":10}"#), "{found}");
+    let explained = run_key(&[&[template, "explain", "n > 3"], &known[..]].concat(), b"");
+    assert!(explained.contains(r#""regions":{"touched":3,"all":3}"#), "{explained}");
+    assert!(explained.contains(r#""rows":{"read":10,"given":6,"all":10}"#), "{explained}");
     let overlapping = file("overlapping", "\nb\na\n");
-    let wrong = told(&[template, "explain", "--regions", &overlapping], b"");
+    let wrong = run_key(&[template, "explain", "--regions", &overlapping], b"");
     assert!(wrong.contains("regions begin at the empty key"), "{wrong}");
 }
 
 #[test]
-fn columns_that_are_declared_can_be_asked_for() {
+fn declared_columns_can_be_queried() {
     let columns = "d:n count u64; f:[at seconds 4 desc][id u8] price f64";
     let query = "user = 'bob' and count > 5 and price.at = 9 and price.id in (1, 7)";
-    let asked = |command: &[&'static str]| {
+    let arguments = |command: &[&'static str]| {
         [&["[user string]"], command, &["--columns", columns, query]].concat()
     };
     check(
-        &asked(&["plan"]),
+        &arguments(&["plan"]),
         expect![[r#"
         [bob\x00\x01, bob\x00\x01\x00)
         exact
@@ -214,7 +214,7 @@ fn columns_that_are_declared_can_be_asked_for() {
     "#]],
     );
     check(
-        &asked(&["explain"]),
+        &arguments(&["explain"]),
         expect![[r#"
         ranges: 1
           row bob\x00\x01
@@ -233,13 +233,13 @@ fn columns_that_are_declared_can_be_asked_for() {
     "#]],
     );
     check(
-        &asked(&["plan", "--json"]),
+        &arguments(&["plan", "--json"]),
         expect![[r#"
             {"ranges":[{"start":"bob\\x00\\x01","stop":"bob\\x00\\x01\\x00","buckets":[]}],"whole_table":false,"exact":false,"residual":null,"candidates":[],"columns":"count > 5 (d:n)","qualifiers":[{"column":"price","family":"f","template":"[at seconds 4 desc][id u8]","ranges":[{"start":"\\xFF\\xFF\\xFF\\xF6\\x01","stop":"\\xFF\\xFF\\xFF\\xF6\\x01\\x00"},{"start":"\\xFF\\xFF\\xFF\\xF6\\x07","stop":"\\xFF\\xFF\\xFF\\xF6\\x07\\x00"}],"residual":null}]}
         "#]],
     );
     check(
-        &asked(&["explain", "--json"]),
+        &arguments(&["explain", "--json"]),
         expect![[r#"
             {"ranges":[{"start":"bob\\x00\\x01","stop":"bob\\x00\\x01\\x00","buckets":[]}],"whole_table":false,"exact":false,"residual":null,"candidates":[],"columns":"count > 5 (d:n)","qualifiers":[{"column":"price","family":"f","template":"[at seconds 4 desc][id u8]","ranges":[{"start":"\\xFF\\xFF\\xFF\\xF6\\x01","stop":"\\xFF\\xFF\\xFF\\xF6\\x01\\x00"},{"start":"\\xFF\\xFF\\xFF\\xF6\\x07","stop":"\\xFF\\xFF\\xFF\\xF6\\x07\\x00"}],"residual":null}],"order":{"sequence":"as read","fields":[{"name":"user","desc":false,"order":"ordered"}],"complete":true},"fields":[{"name":"user","type":"string","desc":false,"order":"ordered"}]}
         "#]],

@@ -133,7 +133,8 @@ enum Quoted {
 fn parts_of<'a>(line: &'a str, quoted: &mut Quoted) -> Parts<'a> {
     let bytes = line.as_bytes();
     let mut parts = Parts::default();
-    let (mut at, mut begin) = (0, 0);
+    let mut at = 0;
+    let mut begin = 0;
     while at < bytes.len() {
         let rest = &bytes[at..];
         match *quoted {
@@ -177,14 +178,14 @@ fn parts_of<'a>(line: &'a str, quoted: &mut Quoted) -> Parts<'a> {
 }
 
 /// Finds the files below a folder whose names end in `extension`, without generated ones.
-fn files(dir: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+fn files(dir: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("a folder of the checkout") {
         let path = entry.expect("an entry").path();
         let is_ours = !["target", "generated"].iter().any(|name| path.ends_with(name));
         if path.is_dir() && is_ours {
-            files(&path, extension, found);
+            files(&path, extension, paths);
         } else if path.extension().is_some_and(|other| other == extension) {
-            found.push(path);
+            paths.push(path);
         }
     }
 }
@@ -270,7 +271,7 @@ fn chinese_pages_have_one_word_for_region() {
 }
 
 #[test]
-fn comments_are_told_from_strings() {
+fn comments_are_distinguished_from_strings() {
     let mut quoted = Quoted::None;
     let mut comment = |line| parts_of(line, &mut quoted).comment.map(str::trim);
     assert_eq!(comment("let a = 1; // one"), Some("one"));
@@ -282,7 +283,7 @@ fn comments_are_told_from_strings() {
 }
 
 #[test]
-fn literals_are_found_in_pieces() {
+fn literals_are_returned_in_pieces() {
     let mut quoted = Quoted::None;
     let mut literals = |line| parts_of(line, &mut quoted).literals;
     assert_eq!(literals(r#"a("one", "two"); // "no""#), ["one", "two"]);

@@ -50,7 +50,8 @@ impl Append {
         qualifier: impl AsRef<[u8]>,
         value: impl AsRef<[u8]>,
     ) -> Result<Self> {
-        let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
+        let family = family.as_ref();
+        let qualifier = qualifier.as_ref();
         check_not_named(&self.cells, family, qualifier)?;
         let kind = CellKind::Put;
         let cell = Cell::new(&self.row, family, qualifier, Timestamp::LATEST, kind, value)?;

@@ -47,7 +47,8 @@ impl Columns {
     /// since, as in HBase.
     #[inline]
     pub fn add_column(&mut self, family: impl Into<Bytes>, qualifier: impl Into<Bytes>) {
-        let (family, qualifier) = (family.into(), qualifier.into());
+        let family = family.into();
+        let qualifier = qualifier.into();
         match self.0 {
             Families::All => self.0 = Families::One(family, Qualifiers(Named::One(qualifier))),
             _ => self.family_mut(family).add(qualifier),
@@ -194,8 +195,8 @@ impl Qualifiers {
             Named::All => None,
             Named::One(only) => Some(only).filter(|only| only[..] > *qualifier),
             Named::Many(named) => {
-                let behind = (Bound::Excluded(qualifier), Bound::Unbounded);
-                named.range::<[u8], _>(behind).next()
+                let after = (Bound::Excluded(qualifier), Bound::Unbounded);
+                named.range::<[u8], _>(after).next()
             }
         }
     }
@@ -244,16 +245,16 @@ mod tests {
     }
 
     #[test]
-    fn the_next_column_named_is_found_among_none_one_and_many() {
-        let behind = |named: &[&'static str], qualifier: &str| {
+    fn next_named_returns_the_column_after_a_qualifier() {
+        let next = |named: &[&'static str], qualifier: &str| {
             let qualifiers: Qualifiers = named.iter().copied().collect();
             assert_eq!(qualifiers.named().count(), named.len());
             qualifiers.next_named(qualifier.as_bytes()).cloned()
         };
-        assert_eq!(behind(&[], "a"), None);
-        assert_eq!(behind(&["b"], "a"), Some("b".into()));
-        assert_eq!(behind(&["b"], "b"), None);
-        assert_eq!(behind(&["d", "b", "c"], "b"), Some("c".into()));
-        assert_eq!(behind(&["d", "b", "c"], "d"), None);
+        assert_eq!(next(&[], "a"), None);
+        assert_eq!(next(&["b"], "a"), Some("b".into()));
+        assert_eq!(next(&["b"], "b"), None);
+        assert_eq!(next(&["d", "b", "c"], "b"), Some("c".into()));
+        assert_eq!(next(&["d", "b", "c"], "d"), None);
     }
 }

@@ -61,9 +61,11 @@ impl Increment {
         qualifier: impl AsRef<[u8]>,
         amount: i64,
     ) -> Result<Self> {
-        let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
+        let family = family.as_ref();
+        let qualifier = qualifier.as_ref();
         check_not_named(&self.cells, family, qualifier)?;
-        let (kind, amount) = (CellKind::Put, amount.to_be_bytes());
+        let kind = CellKind::Put;
+        let amount = amount.to_be_bytes();
         let cell = Cell::new(&self.row, family, qualifier, Timestamp::LATEST, kind, amount)?;
         self.add_cell(cell)
     }

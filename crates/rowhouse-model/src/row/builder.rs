@@ -47,7 +47,8 @@ impl RowBuilder {
 
     /// Appends a cell.
     pub fn push(&mut self, cell: Cell) {
-        let (sequence, len) = (cell.sequence(), cell.as_bytes().len() as u32);
+        let sequence = cell.sequence();
+        let len = cell.as_bytes().len() as u32;
         let run = self.add_run(cell.into_bytes());
         self.add(CellSpan { run, start: 0, len, sequence });
     }
@@ -77,7 +78,8 @@ impl RowBuilder {
             return self.push(cell);
         }
         self.copied.extend_from_slice(key_value);
-        let (start, len) = (start as u32, key_value.len() as u32);
+        let start = start as u32;
+        let len = key_value.len() as u32;
         self.add(CellSpan { run: COPIED, start, len, sequence });
     }
 
@@ -123,11 +125,11 @@ impl RowBuilder {
     pub fn retain(&mut self, mut keeps: impl FnMut(&CellRef<'_>) -> bool) {
         let mut cells = std::mem::take(&mut self.cells);
         cells.retain(|place| {
-            let kept = keeps(&self.at(place));
-            if !kept {
+            let is_retained = keeps(&self.at(place));
+            if !is_retained {
                 self.byte_len -= u64::from(place.len);
             }
-            kept
+            is_retained
         });
         self.cells = cells;
     }
@@ -232,7 +234,8 @@ mod tests {
                     0 => row.push(cell(number).with_sequence(sequence)),
                     1 => row.push_copy(cell(number).as_bytes(), sequence),
                     block => {
-                        let (start, end) = (number * len, (number + 1) * len);
+                        let start = number * len;
+                        let end = (number + 1) * len;
                         row.share(&blocks[block as usize - 2]).push(start, end, sequence);
                     }
                 }
@@ -241,8 +244,8 @@ mod tests {
             }
             prop_assert_eq!(row.len(), expected.len());
             let row = row.finish();
-            let found: Vec<_> = row.cells().map(|cell| (cell.to_cell(), cell.sequence())).collect();
-            prop_assert_eq!(found, expected);
+            let cells: Vec<_> = row.cells().map(|cell| (cell.to_cell(), cell.sequence())).collect();
+            prop_assert_eq!(cells, expected);
         }
     }
 }

@@ -162,7 +162,8 @@ impl Row {
         family: impl AsRef<[u8]>,
         qualifier: impl AsRef<[u8]>,
     ) -> Option<KeyValue<'_>> {
-        let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
+        let family = family.as_ref();
+        let qualifier = qualifier.as_ref();
         self.cells().find(|cell| cell.family() == family && cell.qualifier() == qualifier)
     }
 

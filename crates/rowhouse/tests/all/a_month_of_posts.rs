@@ -63,7 +63,7 @@ async fn filled(database: &Database, splits: &[&'static str]) -> Result<(Table, 
 }
 
 /// Returns the query's result: blogger, time and title from each row, in order.
-async fn found(blog: &Table, query: &str) -> Result<Vec<(String, i64, String)>> {
+async fn results(blog: &Table, query: &str) -> Result<Vec<(String, i64, String)>> {
     let rows = blog.query(query).rows().await?.collect().await?;
     let row = |row: &rowhouse::query::QueryRow| {
         let blogger = row.key("blogger").unwrap().to_string();
@@ -76,22 +76,23 @@ async fn found(blog: &Table, query: &str) -> Result<Vec<(String, i64, String)>> 
 
 /// Computes the same result by filtering all posts, newest first.
 fn brute_force(posts: &[Post], blogger: &str, from: i64, to: i64) -> Vec<(String, i64, String)> {
-    let wanted =
+    let matches =
         posts.iter().filter(|post| post.blogger == blogger && (from..to).contains(&post.at));
     let mut rows: Vec<_> =
-        wanted.map(|post| (post.blogger.clone(), post.at, post.title.clone())).collect();
+        matches.map(|post| (post.blogger.clone(), post.at, post.title.clone())).collect();
     rows.sort_by_key(|(_, at, _)| std::cmp::Reverse(*at));
     rows
 }
 
 async fn check(blog: &Table, posts: &[Post]) -> Result<()> {
     for blogger in ["123", "12", "1234", "博主", "z"] {
-        let december = found(blog, &format!("blogger = '{blogger}' and at during 2022-12")).await?;
+        let december =
+            results(blog, &format!("blogger = '{blogger}' and at during 2022-12")).await?;
         assert_eq!(december, brute_force(posts, blogger, DECEMBER.0, DECEMBER.1));
         assert_eq!(december.first().unwrap().1, DECEMBER.1 - 1);
         assert_eq!(december.last().unwrap().1, DECEMBER.0);
 
-        let all = found(blog, &format!("blogger = '{blogger}'")).await?;
+        let all = results(blog, &format!("blogger = '{blogger}'")).await?;
         assert_eq!(all, brute_force(posts, blogger, i64::MIN, i64::MAX));
     }
     // All bloggers: by blogger, then newest first, which is the keys' byte order.
@@ -99,13 +100,13 @@ async fn check(blog: &Table, posts: &[Post]) -> Result<()> {
     for blogger in ["1234", "123", "12", "z", "博主"] {
         everything.extend(brute_force(posts, blogger, DECEMBER.0, DECEMBER.1));
     }
-    assert_eq!(found(blog, "at during 2022-12").await?, everything);
-    assert_eq!(found(blog, "blogger = 'nobody'").await?, []);
+    assert_eq!(results(blog, "at during 2022-12").await?, everything);
+    assert_eq!(results(blog, "blogger = 'nobody'").await?, []);
     Ok(())
 }
 
 #[tokio::test]
-async fn a_month_is_found_whole_before_and_after_a_flush_and_after_reopening() -> Result<()> {
+async fn a_month_is_returned_whole_before_and_after_a_flush_and_after_reopening() -> Result<()> {
     let dir = tempfile::tempdir().unwrap();
     let url = dir.path().join("data").display().to_string();
     let database = rowhouse::open(&url).await?;
@@ -124,7 +125,7 @@ async fn a_month_is_found_whole_before_and_after_a_flush_and_after_reopening() -
 }
 
 #[tokio::test]
-async fn a_month_is_found_whole_through_a_server() -> Result<()> {
+async fn a_month_is_returned_whole_through_a_server() -> Result<()> {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(loopback(dir.path())).await?;
     let database = rowhouse::open(format!("hbase://{}", server.address())).await?;
@@ -132,8 +133,8 @@ async fn a_month_is_found_whole_through_a_server() -> Result<()> {
     check(&blog, &posts).await?;
     database.admin().flush("blog").await?;
 
-    let found_by_zookeeper = format!("hbase+zk://{}", server.zookeeper());
-    let database = rowhouse::open(found_by_zookeeper).await?;
+    let zookeeper_url = format!("hbase+zk://{}", server.zookeeper());
+    let database = rowhouse::open(zookeeper_url).await?;
     check(&database.table("blog").await?, &posts).await?;
     database.close().await?;
     server.stop().await
@@ -201,7 +202,7 @@ async fn rows_that_do_not_fit_are_counted_and_shown_as_bytes_on_request() -> Res
 }
 
 #[tokio::test]
-async fn a_query_estimates_what_is_stored_in_its_ranges() -> Result<()> {
+async fn a_query_estimates_the_contents_of_its_ranges() -> Result<()> {
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(dir.path().to_str().unwrap()).await?;
     let spec = TableSpec::new("blog").family("cf").family("log").key("[blogger text]_[n digits 3]");
@@ -240,20 +241,23 @@ async fn rows_that_do_not_fit_use_up_no_limit() -> Result<()> {
         }
         let expected: Vec<_> = (20..40).collect();
         for reversed in [false, true] {
-            let query = |limit| match reversed {
-                false => blog.query("blogger = '1'").limit(limit),
-                true => blog.query("blogger = '1'").limit(limit).reversed(),
+            let query = |limit| {
+                if reversed {
+                    blog.query("blogger = '1'").limit(limit).reversed()
+                } else {
+                    blog.query("blogger = '1'").limit(limit)
+                }
             };
             for limit in [0, 1, 2, 7, 19, 20, 21] {
                 let rows = query(limit).rows().await?.collect().await?;
-                let found: Vec<_> =
+                let numbers: Vec<_> =
                     rows.iter().map(|row| row.key("n").unwrap().as_u64().unwrap()).collect();
                 let mut expected = expected.clone();
                 if reversed {
                     expected.reverse();
                 }
                 expected.truncate(limit as usize);
-                assert_eq!(found, expected, "{table} {limit} {reversed}");
+                assert_eq!(numbers, expected, "{table} {limit} {reversed}");
             }
         }
     }

@@ -22,15 +22,15 @@ async fn a_template_that_every_row_fits_is_taken() {
         assert_eq!((fit.rows, fit.misfits), (40, 0));
         assert_eq!(fit.to_string(), "all checked rows fit: rows=40");
         let table = database.table("t").await.unwrap();
-        let found = table.query("user = 'user7'").rows().await.unwrap().collect().await.unwrap();
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].key("n").unwrap().as_u64(), Some(7));
+        let rows = table.query("user = 'user7'").rows().await.unwrap().collect().await.unwrap();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].key("n").unwrap().as_u64(), Some(7));
     })
     .await;
 }
 
 #[tokio::test]
-async fn rows_that_do_not_fit_are_told_and_the_table_stays_as_it_was() {
+async fn rows_that_do_not_fit_are_reported_and_the_table_is_unchanged() {
     on_both(|database, _| async move {
         filled(&database, ["a_1", "b_2", "about", "z_x"].map(String::from).into_iter()).await;
         database.admin().alter_key("t", "[all text]").await.unwrap();
@@ -41,8 +41,8 @@ async fn rows_that_do_not_fit_are_told_and_the_table_stays_as_it_was() {
             "the key of table t is unchanged, rows do not fit the template: 2 of 4 checked rows do \
              not fit, the first is about: key does not fit: field `user`: the literal `_` is missing: at=5"
         );
-        let kept = database.table("t").await.unwrap();
-        assert_eq!(kept.key_schema().unwrap().to_string(), "[all text]");
+        let unchanged = database.table("t").await.unwrap();
+        assert_eq!(unchanged.key_schema().unwrap().to_string(), "[all text]");
 
         database.admin().alter_key_unchecked("t", "[user text]_[n digits 1]").await.unwrap();
         let table = database.table("t").await.unwrap();

@@ -84,7 +84,8 @@ async fn counts_are_the_same_each_time() {
         mail.query("n >= 100 and size < 300").limit(60).analyze().await.unwrap().total()
     };
     analyze().await;
-    let (second, third) = (analyze().await, analyze().await);
+    let second = analyze().await;
+    let third = analyze().await;
     assert_eq!(second, third);
     assert_eq!((second.blocks_from_disk, second.rows_returned >= 60), (0, true));
     database.close().await.unwrap();

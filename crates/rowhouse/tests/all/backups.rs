@@ -29,11 +29,11 @@ async fn a_backup_of_an_embedded_database_is_a_database() {
     let [data, copy] = ["data", "copy"].map(|name| dir.path().join(name).display().to_string());
     let database = rowhouse::open(&data).await.unwrap();
     fill(&database).await;
-    let (told, heard) = std::sync::mpsc::channel();
-    let progress = move |status: &BackupStatus| told.send(status.bytes_done).unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let progress = move |status: &BackupStatus| sender.send(status.bytes_done).unwrap();
     assert_whole(&database.admin().backup(&copy, progress).await.unwrap());
-    let told: Vec<_> = heard.iter().collect();
-    assert!(!told.is_empty() && told.is_sorted(), "{told:?}");
+    let reported: Vec<_> = receiver.iter().collect();
+    assert!(!reported.is_empty() && reported.is_sorted(), "{reported:?}");
     let again = database.admin().backup(&copy, |_| ()).await.unwrap_err();
     assert_eq!(again.kind(), ErrorKind::InvalidRequest);
     database.close().await.unwrap();

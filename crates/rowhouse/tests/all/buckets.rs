@@ -31,7 +31,7 @@ async fn filled(database: &Database, name: &str, template: &str) -> Table {
 }
 
 /// Returns the texts in the rows that a query returns, in order.
-async fn found(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
+async fn texts_of(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
     let query = table.query(query);
     let query = match limit {
         Some(rows) => query.limit(rows),
@@ -41,13 +41,13 @@ async fn found(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
     rows.iter().map(|row| row.text("d", "text").unwrap().into_owned()).collect()
 }
 
-/// As [`found`], in reverse; without a limit the result must be the forward result reversed.
-async fn found_backward(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
-    let asked = table.query(query).reversed().limit(limit.unwrap_or(u64::MAX));
-    let rows = asked.rows().await.unwrap().collect().await.unwrap();
+/// As [`texts_of`], in reverse; without a limit the result must be the forward result reversed.
+async fn texts_backward(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
+    let backward = table.query(query).reversed().limit(limit.unwrap_or(u64::MAX));
+    let rows = backward.rows().await.unwrap().collect().await.unwrap();
     let texts: Vec<_> =
         rows.iter().map(|row| row.text("d", "text").unwrap().into_owned()).collect();
-    let mut forward = found(table, query, None).await;
+    let mut forward = texts_of(table, query, None).await;
     forward.reverse();
     forward.truncate(limit.map_or(usize::MAX, |rows| rows as usize));
     assert_eq!(texts, forward, "{query}");
@@ -55,7 +55,7 @@ async fn found_backward(table: &Table, query: &str, limit: Option<u64>) -> Vec<S
 }
 
 #[tokio::test]
-async fn a_query_over_buckets_finds_what_it_finds_without_in_the_same_order() {
+async fn a_query_over_buckets_returns_the_rows_of_a_plain_table_in_the_same_order() {
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
     let plain = filled(&database, "plain", PLAIN).await;
@@ -71,18 +71,18 @@ async fn a_query_over_buckets_finds_what_it_finds_without_in_the_same_order() {
         "at during 2022-12-01T00:30",
     ] {
         for limit in [None, Some(1), Some(50)] {
-            let expected = found(&plain, query, limit).await;
-            let backward = found_backward(&plain, query, limit).await;
+            let expected = texts_of(&plain, query, limit).await;
+            let backward = texts_backward(&plain, query, limit).await;
             for table in [&buckets, &of_all, &salted] {
                 assert_eq!(
-                    found_backward(table, query, limit).await,
+                    texts_backward(table, query, limit).await,
                     backward,
                     "{query} {limit:?}"
                 );
             }
-            assert_eq!(found(&buckets, query, limit).await, expected, "{query} {limit:?}");
-            assert_eq!(found(&of_all, query, limit).await, expected, "{query} {limit:?}");
-            assert_eq!(found(&salted, query, limit).await, expected, "{query} {limit:?}");
+            assert_eq!(texts_of(&buckets, query, limit).await, expected, "{query} {limit:?}");
+            assert_eq!(texts_of(&of_all, query, limit).await, expected, "{query} {limit:?}");
+            assert_eq!(texts_of(&salted, query, limit).await, expected, "{query} {limit:?}");
         }
     }
     let merged = buckets.query("user >= 'user'").explain().unwrap();
@@ -99,7 +99,8 @@ async fn a_row_whose_key_does_not_fit_comes_among_merged_ones_and_is_counted() {
     let stranger = Put::new(b"\x02user".as_slice()).unwrap().add("d", "text", "?").unwrap();
     table.put(stranger).await.unwrap();
     let mut rows = table.query("user >= 'a'").with_misfits().rows().await.unwrap();
-    let (mut fitting, mut strangers) = (0, 0);
+    let mut fitting = 0;
+    let mut strangers = 0;
     while let Some(row) = rows.next().await.unwrap() {
         *(if row.values().is_ok() { &mut fitting } else { &mut strangers }) += 1;
     }
@@ -111,15 +112,17 @@ async fn a_row_whose_key_does_not_fit_comes_among_merged_ones_and_is_counted() {
 
 /// Reads all query pages; returns the texts and the page count.
 async fn paged(table: &Table, query: &str, rows: usize, reversed: bool) -> (Vec<String>, usize) {
-    let (mut texts, mut pages, mut token) = (Vec::new(), 0, None::<String>);
+    let mut texts = Vec::new();
+    let mut pages = 0;
+    let mut token = None::<String>;
     loop {
-        let asked = table.query(query);
-        let asked = if reversed { asked.reversed() } else { asked };
-        let asked = match &token {
-            Some(token) => asked.after(token),
-            None => asked,
+        let request = table.query(query);
+        let request = if reversed { request.reversed() } else { request };
+        let request = match &token {
+            Some(token) => request.after(token),
+            None => request,
         };
-        let page = asked.page(rows).await.unwrap();
+        let page = request.page(rows).await.unwrap();
         assert!(page.rows.len() <= rows);
         texts.extend(page.rows.iter().map(|row| row.text("d", "text").unwrap().into_owned()));
         pages += 1;
@@ -137,7 +140,7 @@ async fn pages_by_token_and_by_offset_are_the_whole_result_with_and_without_buck
     let plain = filled(&database, "plain", PLAIN).await;
     let buckets = filled(&database, "buckets", &format!("[bucket 16 of user]{PLAIN}")).await;
     let query = "user starts with 'user1' and at >= 2022-12-01T00:10";
-    let whole = found(&plain, query, None).await;
+    let whole = texts_of(&plain, query, None).await;
     for table in [&plain, &buckets] {
         for rows in [7, 50, whole.len() - 1, whole.len(), whole.len() + 1] {
             for reversed in [false, true] {
@@ -160,11 +163,11 @@ async fn pages_by_token_and_by_offset_are_the_whole_result_with_and_without_buck
 }
 
 #[tokio::test]
-async fn a_page_begins_where_the_one_before_ended_whatever_is_written_meanwhile() {
+async fn a_page_begins_at_the_end_of_the_previous_one_despite_writes() {
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
     let table = filled(&database, "buckets", &format!("[bucket 16 of user]{PLAIN}")).await;
-    let whole = found(&table, "user >= 'user'", None).await;
+    let whole = texts_of(&table, "user >= 'user'", None).await;
     let first = table.query("user >= 'user'").page(100).await.unwrap();
     let token = first.next.unwrap();
     for user in ["user0", "user", "a"] {

@@ -27,8 +27,10 @@ fn condition(which: usize, x: i64, y: i64) -> Condition {
     fn text(of: &Values, field: &str) -> String {
         of[field].as_str().unwrap().to_owned()
     }
-    let (who, kind) = (WHO[x as usize % 5], ["a", "b", "c"][x as usize % 3]);
-    let (low, high) = (x - 55, y - 55);
+    let who = WHO[x as usize % 5];
+    let kind = ["a", "b", "c"][x as usize % 3];
+    let low = x - 55;
+    let high = y - 55;
     let id = |of: &Values| of["id"].as_i64().unwrap();
     let n = |of: &Values| of["n"].as_i64().unwrap();
     let (column, text, passes): (_, _, Passes) = match which {
@@ -129,10 +131,10 @@ async fn filled(table: &Table) {
 fn filtered(
     all: &[Cell],
     columns: &ColumnSchema,
-    asked: &Columns,
+    selected: &Columns,
     conditions: &[Condition],
 ) -> Vec<Cell> {
-    let is_wanted = |cell: &&Cell| {
+    let is_selected = |cell: &&Cell| {
         let of = columns.columns().iter().find(|column| {
             let lead = if column.name() == "other" {
                 "~"
@@ -158,10 +160,10 @@ fn filtered(
                     of.all(|condition| (condition.passes)(&fields))
                 })
             }
-            _ => asked.has_column(cell.family(), cell.qualifier()),
+            _ => selected.has_column(cell.family(), cell.qualifier()),
         }
     };
-    all.iter().filter(is_wanted).cloned().collect()
+    all.iter().filter(is_selected).cloned().collect()
 }
 
 #[tokio::test]
@@ -208,35 +210,35 @@ fn the_cells_given_are_those_that_plain_filtering_leaves() {
         (table, rows.iter().flat_map(|row| row.to_cells()).collect::<Vec<_>>())
     });
     let columns = table.column_schema().unwrap();
-    let asked = (
+    let strategy = (
         prop::collection::vec((0..17_usize, 0..110_i64, 0..110_i64), 1..5),
         0..7_usize,
         any::<bool>(),
     );
-    proptest!(ProptestConfig::with_cases(400), |((drawn, beside, reversed) in asked)| {
+    proptest!(ProptestConfig::with_cases(400), |((drawn, beside, reversed) in strategy)| {
         let conditions: Vec<_> = drawn.iter().map(|(which, x, y)| condition(*which, *x, *y)).collect();
         let texts: Vec<_> = conditions.iter().map(|condition| condition.text.as_str()).collect();
         let text = texts.join(" and ");
-        let mut asked = Columns::all();
+        let mut selected = Columns::all();
         match beside {
             0 | 1 => {}
-            2 => asked.add_family("f"),
-            3 => asked.add_column("f", "!!"),
-            4 => asked.add_column("d", "by"),
-            5 => { asked.add_family("g"); asked.add_column("f2", "~"); asked.add_column("f2", "c"); }
-            _ => { asked.add_family("d"); asked.add_column("f", "!!!"); }
+            2 => selected.add_family("f"),
+            3 => selected.add_column("f", "!!"),
+            4 => selected.add_column("d", "by"),
+            5 => { selected.add_family("g"); selected.add_column("f2", "~"); selected.add_column("f2", "c"); }
+            _ => { selected.add_family("d"); selected.add_column("f", "!!!"); }
         }
-        let query = table.query(&text).columns(asked.clone());
+        let query = table.query(&text).columns(selected.clone());
         let query = if reversed { query.reversed() } else { query };
         let rows = runtime.block_on(async { query.rows().await.unwrap().collect().await.unwrap() });
-        let mut found: Vec<Vec<Cell>> = rows.iter().map(|row| row.row().to_cells()).collect();
-        prop_assert!(found.iter().all(|row| !row.is_empty()), "{}", text);
+        let mut returned: Vec<Vec<Cell>> = rows.iter().map(|row| row.row().to_cells()).collect();
+        prop_assert!(returned.iter().all(|row| !row.is_empty()), "{}", text);
         if reversed {
-            found.reverse();
+            returned.reverse();
         }
         let by_user = |cell: &Cell| (cell.row()[1], cell.row()[0]);
-        let mut expected = filtered(&all, columns, &asked, &conditions);
+        let mut expected = filtered(&all, columns, &selected, &conditions);
         expected.sort_by_key(by_user);
-        prop_assert_eq!(found.concat(), expected, "{} of {:?}", text, asked);
+        prop_assert_eq!(returned.concat(), expected, "{} of {:?}", text, selected);
     });
 }

@@ -79,7 +79,8 @@ async fn every_kind_of_change_can_be_under_a_condition() {
         let table = table(&database, "t").await;
         let five = Condition::value("a", "q", CompareOperator::Equal, "5");
         let made = |mutation: Mutation| {
-            let (table, five) = (table.clone(), five.clone());
+            let table = table.clone();
+            let five = five.clone();
             async move { table.mutate_if(&five, mutation).await.unwrap() }
         };
         assert!(made(count("r").into()).await.is_none());
@@ -93,9 +94,10 @@ async fn every_kind_of_change_can_be_under_a_condition() {
         assert!(made(put("r", "6").into()).await.is_some());
         assert_eq!(value(&table, "r").await.as_deref(), Some("6"));
         let no_row = table.mutate_if(&Condition::NoRow, put("new", "x").into()).await;
-        match is_cluster {
-            true => assert_eq!(no_row.unwrap_err().kind(), ErrorKind::Unsupported),
-            false => assert!(no_row.unwrap().is_some()),
+        if is_cluster {
+            assert_eq!(no_row.unwrap_err().kind(), ErrorKind::Unsupported);
+        } else {
+            assert!(no_row.unwrap().is_some());
         }
     })
     .await;
@@ -131,7 +133,8 @@ async fn changes_of_one_row_are_one() {
 #[tokio::test]
 async fn rows_of_tables_change_as_one_where_that_can_be_had() {
     on_both(|database, is_cluster| async move {
-        let (a, b) = (table(&database, "a").await, table(&database, "b").await);
+        let a = table(&database, "a").await;
+        let b = table(&database, "b").await;
         let both = [(a.clone(), put("r", "1").into()), (b.clone(), put("z", "2").into())];
         let committed = database.commit(both).await;
         let tables = (a.clone(), b.clone());
@@ -159,7 +162,7 @@ async fn rows_of_tables_change_as_one_where_that_can_be_had() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_take_a_thing_under_a_condition_exactly_one_has_it() {
+async fn of_many_conditional_writers_exactly_one_succeeds() {
     on_both(|database, _| async move {
         let table = table(&database, "t").await;
         for round in 0..20 {

@@ -40,7 +40,7 @@ fn nth(row: &QueryRow) -> i64 {
     row.key("nth").unwrap().as_i64().unwrap()
 }
 
-async fn found(query: Query<'_>) -> Vec<i64> {
+async fn numbers(query: Query<'_>) -> Vec<i64> {
     query.rows().await.unwrap().collect().await.unwrap().iter().map(nth).collect()
 }
 
@@ -66,14 +66,14 @@ async fn a_readable_name_is_stored_under_a_short_qualifier() {
 }
 
 #[tokio::test]
-async fn conditions_on_fields_and_columns_find_what_each_row_says_itself() {
+async fn conditions_on_fields_and_columns_match_the_values_in_each_row() {
     on_both(|database, _| async move {
         let plain = filled(&database, "plain", "[user string][nth u32]").await;
         let buckets =
             filled(&database, "buckets", "[bucket 8 of user][user string][nth u32]").await;
         let is_count = |nth: &i64| nth % 3 != 0 && nth % 7 != 0;
         type Holds = fn(i64) -> bool;
-        let asked: [(&str, Holds); 6] = [
+        let queries: [(&str, Holds); 6] = [
             ("count > 5", |nth| nth - 150 > 5),
             ("count between -5 and 5 and colour = 'red'", |nth| {
                 (145..=155).contains(&nth) && nth % 2 == 0
@@ -88,19 +88,19 @@ async fn conditions_on_fields_and_columns_find_what_each_row_says_itself() {
             ),
             ("user starts with 'user1' and count <= -100", |nth| nth % 20 >= 10 && nth <= 50),
         ];
-        for (query, holds) in asked {
+        for (query, holds) in queries {
             let of = |row: &i64| is_count(row) && holds(*row);
             let mut expected: Vec<i64> = (0..300).filter(of).collect();
             expected.sort_by_key(|nth| (nth % 20, *nth));
             for table in [&plain, &buckets] {
-                assert_eq!(found(table.query(query)).await, expected, "{query}");
-                let first = found(table.query(query).offset(1).limit(3)).await;
+                assert_eq!(numbers(table.query(query)).await, expected, "{query}");
+                let first = numbers(table.query(query).offset(1).limit(3)).await;
                 let rest = expected.iter().skip(1).take(3).copied();
                 assert_eq!(first, rest.collect::<Vec<_>>(), "{query}");
                 assert_eq!(paged(table, query, 4).await, expected, "{query}");
             }
         }
-        let absent = found(plain.query("count is null")).await;
+        let absent = numbers(plain.query("count is null")).await;
         let mut expected: Vec<i64> = (0..300).filter(|nth| nth % 3 == 0 && nth % 7 != 0).collect();
         expected.sort_by_key(|nth| (nth % 20, *nth));
         assert_eq!(absent, expected);
@@ -110,14 +110,15 @@ async fn conditions_on_fields_and_columns_find_what_each_row_says_itself() {
 
 /// Reads the rows from all pages and checks that each page but the last is full.
 async fn paged(table: &Table, query: &str, rows: usize) -> Vec<i64> {
-    let (mut all, mut token) = (Vec::new(), None::<String>);
+    let mut all = Vec::new();
+    let mut token = None::<String>;
     loop {
-        let asked = table.query(query);
-        let asked = match &token {
-            Some(token) => asked.after(token),
-            None => asked,
+        let request = table.query(query);
+        let request = match &token {
+            Some(token) => request.after(token),
+            None => request,
         };
-        let page = asked.page(rows).await.unwrap();
+        let page = request.page(rows).await.unwrap();
         all.extend(page.rows.iter().map(nth));
         match page.next {
             Some(next) => {
@@ -130,7 +131,7 @@ async fn paged(table: &Table, query: &str, rows: usize) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn what_only_a_condition_needs_is_read_and_not_shown() {
+async fn columns_that_only_a_condition_needs_are_read_and_not_returned() {
     on_both(|database, _| async move {
         let table = filled(&database, "t", "[user string][nth u32]").await;
         let query = || table.query("count > 100 and state = 'done'");
@@ -144,11 +145,11 @@ async fn what_only_a_condition_needs_is_read_and_not_shown() {
             assert!(row.column("colour").unwrap().is_some());
         }
         // Rows without any requested column are not returned.
-        let done = found(table.query("count > 100").column("e", "s")).await;
-        assert_eq!(done, found(query()).await);
+        let done = numbers(table.query("count > 100").column("e", "s")).await;
+        assert_eq!(done, numbers(query()).await);
         let family = table.query("count > 100").family("e").page(1).await.unwrap();
         assert_eq!(family.rows[0].row().len(), 1);
-        assert_eq!(found(table.query("state = 'done'").family("e")).await.len(), 60);
+        assert_eq!(numbers(table.query("state = 'done'").family("e")).await.len(), 60);
     })
     .await;
 }
@@ -171,7 +172,7 @@ async fn a_value_that_is_none_of_its_type_leaves_its_row_out_and_is_counted() {
 }
 
 #[tokio::test]
-async fn a_column_decides_what_a_hash_in_the_key_cannot() {
+async fn a_column_decides_where_a_hash_in_the_key_cannot() {
     on_both(|database, _| async move {
         let spec = TableSpec::new("t").family("d").key("[user text md5 1][nth u32]");
         let table = database.create_table(spec.columns("d:u user string")).await.unwrap();
@@ -185,15 +186,15 @@ async fn a_column_decides_what_a_hash_in_the_key_cannot() {
         }
         let query = table.query("user = 'user7'");
         assert!(query.explain().unwrap().to_string().contains("d:u decides"));
-        assert_eq!(found(query).await, [7, 1007]);
-        assert_eq!(found(table.query("user = 'user7'").limit(1)).await, [7]);
-        assert_eq!(found(table.query("user starts with 'user99'")).await.len(), 22);
+        assert_eq!(numbers(query).await, [7, 1007]);
+        assert_eq!(numbers(table.query("user = 'user7'").limit(1)).await, [7]);
+        assert_eq!(numbers(table.query("user starts with 'user99'")).await.len(), 22);
         // Without column `d:u` the row's user is unknown, since the key contains only the user's
         // hash.
         let key = [("user", "user7".into()), ("nth", 5_000.into())];
         table.row(&key).set("d", "x", "y").put().await.unwrap();
-        assert_eq!(found(table.query("user = 'user7'")).await, [7, 1007]);
-        assert_eq!(found(table.query("user is null")).await, [5_000]);
+        assert_eq!(numbers(table.query("user = 'user7'")).await, [7, 1007]);
+        assert_eq!(numbers(table.query("user is null")).await, [5_000]);
     })
     .await;
 }
@@ -234,14 +235,14 @@ async fn qualifiers_that_are_data_come_back_as_their_fields() {
         assert!(acme.columns("name").is_err() && acme.column("price").is_err());
         let only = &stocks.query("stock = 'ACME'").named("follows").page(1).await.unwrap().rows[0];
         assert_eq!(only.row().len(), 3, "the family");
-        let asked = stocks.query("price > 5").rows().await.map(|_| ()).unwrap_err();
-        assert!(asked.message().starts_with("`price` is the name of many columns"), "{asked}");
+        let error = stocks.query("price > 5").rows().await.map(|_| ()).unwrap_err();
+        assert!(error.message().starts_with("`price` is the name of many columns"), "{error}");
     })
     .await;
 }
 
 #[tokio::test]
-async fn what_is_named_is_read_in_whatever_order() {
+async fn named_columns_are_read_in_any_order() {
     on_both(|database, _| async move {
         let spec = TableSpec::new("stocks").family("f").key("[stock string]");
         let spec = spec.columns("f:p[at u16] price u32; f:c currency string");
@@ -251,12 +252,12 @@ async fn what_is_named_is_read_in_whatever_order() {
             row.set_named_with("price", &[("at", at.into())], price).into_put().unwrap()
         };
         stocks.put(price(acme, 9, 42)).await.unwrap();
-        for asked in [
+        for query in [
             stocks.query_where(Predicate::all()).named("price").named("currency"),
             stocks.query_where(Predicate::all()).named("currency").named("price"),
             stocks.query_where(Predicate::all()).family("f").named("currency"),
         ] {
-            let rows = asked.rows().await.unwrap().collect().await.unwrap();
+            let rows = query.rows().await.unwrap().collect().await.unwrap();
             assert_eq!(rows[0].row().len(), 2);
         }
     })
@@ -264,7 +265,7 @@ async fn what_is_named_is_read_in_whatever_order() {
 }
 
 #[tokio::test]
-async fn of_several_versions_the_newest_is_asked_and_given() {
+async fn of_several_versions_the_newest_is_compared_and_returned() {
     on_both(|database, _| async move {
         let family = rowhouse::schema::FamilyDescriptor::new("d").unwrap().versions(5);
         let spec = TableSpec::new("t").family_with(family).key("[user string]");

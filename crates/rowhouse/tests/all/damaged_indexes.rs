@@ -150,11 +150,11 @@ async fn pages_and_transactions_over_a_damaged_index_have_all_rows() {
     let mail = database.table("mail").await.unwrap();
     let expected = ns(mail.query("sender = 'eve'").using_key()).await;
     let inside = mail.clone();
-    let found = database.transact(move |transaction| {
+    let transacted = database.transact(move |transaction| {
         let rows = transaction.query(inside.query("sender = 'eve'").column("d", "t"))?;
         Ok(rows.iter().map(|row| row.key("n").unwrap().as_u64().unwrap()).collect::<Vec<_>>())
     });
-    assert_eq!(found.await.unwrap(), expected);
+    assert_eq!(transacted.await.unwrap(), expected);
     let mut paged = Vec::new();
     let mut token: Option<String> = None;
     loop {
@@ -212,7 +212,7 @@ async fn a_query_that_names_a_damaged_index_says_why_it_cannot_serve() {
 }
 
 #[tokio::test]
-async fn a_query_through_a_server_is_answered_whatever_index_is_damaged() {
+async fn a_query_through_a_server_is_answered_despite_any_damaged_index() {
     let dir = tempfile::tempdir().unwrap();
     let files = filled(dir.path()).await;
     let expected = {

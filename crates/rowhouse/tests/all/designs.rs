@@ -66,9 +66,10 @@ async fn table_of(database: &Database, workload: &Workload, design: &Design, nam
         let record = workload.record(number).unwrap();
         let mut named: Vec<(&str, Value)> = workload.names().zip(record.values.clone()).collect();
         let columns = named.split_off(3);
-        let key = match design.key().has_salt() {
-            true => design.key_of(&record, number).unwrap(),
-            false => table.key(&named).unwrap(),
+        let key = if design.key().has_salt() {
+            design.key_of(&record, number).unwrap()
+        } else {
+            table.key(&named).unwrap()
         };
         let mut put = Put::new(key).unwrap();
         for (name, value) in columns {
@@ -111,7 +112,9 @@ async fn assert_simulated(
     let simulation = simulate(workload, design, dir).await.unwrap();
     let table = table_of(database, workload, design, name).await;
     for (at, cost) in simulation.questions.iter().enumerate() {
-        let (mut read, mut returned, mut most) = (0, 0, 0);
+        let mut read = 0;
+        let mut returned = 0;
+        let mut most = 0;
         let mut by_index = 0;
         for nth in 0..cost.asked {
             let analysis = analyzed(&table, workload, at, nth).await;
@@ -247,7 +250,8 @@ async fn busiest(database: &Database, workload: &Workload, key: &str, name: &str
     }
     let status = database.admin().status().await.unwrap();
     let prefix = format!("{name},");
-    let (mut regions, mut servers) = (Vec::new(), Vec::new());
+    let mut regions = Vec::new();
+    let mut servers = Vec::new();
     for load in &status.loads {
         let of_table = |region: &&RegionLoad| region.name.starts_with(prefix.as_bytes());
         let writes: Vec<u64> =
@@ -298,7 +302,8 @@ async fn designs_whose_shares_differ_stand_in_the_order_that_four_region_servers
     }
     assert!(compared >= 8, "{measured:?}");
     // One server does all the work for keys that grow, and all do it for buckets.
-    let (sequential, bucketed) = (measured[0], measured[4]);
+    let sequential = measured[0];
+    let bucketed = measured[4];
     assert_eq!((sequential.1, sequential.3), (1.0, 1.0));
     assert!(bucketed.3 < 0.4, "{bucketed:?}");
     database.close().await.unwrap();

@@ -23,7 +23,8 @@ fn assert_same_programs([english, chinese]: [&'static str; 2], languages: &[&str
             |block: &&str| languages.iter().any(|language| block.starts_with(language));
         blocks(guide).filter(is_program).collect::<Vec<_>>()
     };
-    let (english, chinese) = (programs(english), programs(chinese));
+    let english = programs(english);
+    let chinese = programs(chinese);
     for (english, chinese) in english.iter().zip(&chinese) {
         assert_eq!(english, chinese);
     }

@@ -53,14 +53,15 @@ async fn columns_that_are_never_read_together_are_named() {
             let heat = database.admin().heat("mail", i64::MIN, i64::MAX).await.unwrap();
             ColumnGroups::of_heat(&heat)
         };
-        let found = groups().await;
-        assert_eq!(found.len(), 1, "of e the whole family was read: {found:?}");
-        let (family, groups_of_d) = (&found[0].family, &found[0].groups);
+        let families = groups().await;
+        assert_eq!(families.len(), 1, "of e the whole family was read: {families:?}");
+        let family = &families[0].family;
+        let groups_of_d = &families[0].groups;
         assert_eq!((&family[..], groups_of_d.len()), (&b"d"[..], 2));
         assert_eq!(groups_of_d[0].qualifiers, ["sender", "size", "subject"]);
         assert_eq!(groups_of_d[1].qualifiers, ["body"]);
         // From many reads a second a sample is recorded.
-        assert!((0.6..0.73).contains(&groups_of_d[0].share), "{}", found[0]);
+        assert!((0.6..0.73).contains(&groups_of_d[0].share), "{}", families[0]);
 
         // Reads of everything keep columns together; a server reads in another way.
         if !is_server {

@@ -100,7 +100,8 @@ fn mutation(table: &Table, random: &mut Random) -> (Mutation, bool) {
             2 => row.set_named("mood", random.one_of(&["good", "bad"])),
             3 | 4 => row.set("f", &format!("{}\0\u{1}", random.one_of(&["a", "b", "c"])), "1"),
             5 => {
-                let (at, kind) = (random.below(3) as u8, random.below(4) as u8);
+                let at = random.below(3) as u8;
+                let kind = random.below(4) as u8;
                 row.set("g", &String::from_utf8(vec![at, kind]).unwrap(), "2")
             }
             _ => row.set_named("extra", 5),
@@ -109,21 +110,18 @@ fn mutation(table: &Table, random: &mut Random) -> (Mutation, bool) {
     let mut put = row.into_put().unwrap();
     // It ends before the next query, or after the test.
     let is_short = random.is(1);
-    put.ttl_millis = match is_short {
-        true => Some(1),
-        false => random.is(1).then_some(1_000_000),
-    };
+    put.ttl_millis = if is_short { Some(1) } else { random.is(1).then_some(1_000_000) };
     (put.into(), is_short)
 }
 
 /// A query that can be run several times.
-struct Asked {
+struct RandomQuery {
     text: String,
     columns: Columns,
     reversed: bool,
 }
 
-impl Asked {
+impl RandomQuery {
     fn random(random: &mut Random) -> Self {
         let size = random.below(8) * 100;
         let conditions = |random: &mut Random| match random.below(16) {
@@ -176,12 +174,13 @@ async fn rows(query: Query<'_>) -> Vec<QueryRow> {
 }
 
 /// Reads all pages, with `len` rows each.
-async fn pages<'t>(ask: impl Fn() -> Query<'t>, len: usize) -> Vec<QueryRow> {
-    let (mut all, mut token) = (Vec::new(), None::<String>);
+async fn pages<'t>(new_query: impl Fn() -> Query<'t>, len: usize) -> Vec<QueryRow> {
+    let mut all = Vec::new();
+    let mut token = None::<String>;
     loop {
         let query = match &token {
-            Some(token) => ask().after(token),
-            None => ask(),
+            Some(token) => new_query().after(token),
+            None => new_query(),
         };
         let page = query.page(len).await.unwrap();
         all.extend(page.rows);
@@ -193,10 +192,10 @@ async fn pages<'t>(ask: impl Fn() -> Query<'t>, len: usize) -> Vec<QueryRow> {
 }
 
 #[track_caller]
-fn assert_same(found: &[QueryRow], expected: &[QueryRow], why: &str) {
+fn assert_same(actual: &[QueryRow], expected: &[QueryRow], why: &str) {
     let keys = |rows: &[QueryRow]| -> Vec<_> { rows.iter().map(ToString::to_string).collect() };
-    assert_eq!(keys(found), keys(expected), "{why}");
-    for (found, expected) in found.iter().zip(expected) {
+    assert_eq!(keys(actual), keys(expected), "{why}");
+    for (actual, expected) in actual.iter().zip(expected) {
         // Cells that an entry covers have neither sequence number nor tags.
         let cells = |row: &QueryRow| -> Vec<_> {
             let cells = row.row().cells();
@@ -204,17 +203,22 @@ fn assert_same(found: &[QueryRow], expected: &[QueryRow], why: &str) {
                 cells.map(|cell| (cell.family(), cell.qualifier(), cell.timestamp(), cell.value()));
             cells.map(|cell| format!("{cell:?}")).collect()
         };
-        assert_eq!(cells(found), cells(expected), "{why}");
-        assert_eq!(found.values().ok(), expected.values().ok(), "{why}");
+        assert_eq!(cells(actual), cells(expected), "{why}");
+        assert_eq!(actual.values().ok(), expected.values().ok(), "{why}");
     }
 }
 
 /// Compares the keys and the row count, which are read without the cells that are not needed.
-async fn assert_keys<'t>(ask: impl Fn() -> Query<'t>, len: usize, rows: &[QueryRow], why: &str) {
+async fn assert_keys<'t>(
+    new_query: impl Fn() -> Query<'t>,
+    len: usize,
+    rows: &[QueryRow],
+    why: &str,
+) {
     let expected: Vec<_> = rows.iter().map(|row| row.key_bytes().to_vec()).collect();
-    assert_eq!(ask().keys().await.unwrap(), expected, "{why}, keys");
-    assert_eq!(ask().count().await.unwrap(), expected.len() as u64, "{why}, count");
-    let first = ask().keys_page(len).await.unwrap();
+    assert_eq!(new_query().keys().await.unwrap(), expected, "{why}, keys");
+    assert_eq!(new_query().count().await.unwrap(), expected.len() as u64, "{why}, count");
+    let first = new_query().keys_page(len).await.unwrap();
     assert_eq!(first.keys, expected[..len.min(expected.len())], "{why}, a page of keys");
     assert_eq!(first.next.is_some(), expected.len() > len, "{why}, a page of keys");
 }
@@ -225,45 +229,46 @@ fn sorted(mut rows: Vec<QueryRow>) -> Vec<QueryRow> {
 }
 
 /// Runs a query in every way; returns how many indexes answered it.
-async fn compare(table: &Table, asked: &Asked, random: &mut Random) -> (usize, bool) {
-    let why = format!("{} {:?} reversed={}", asked.text, asked.columns, asked.reversed);
-    let expected = rows(asked.of(table).using_key()).await;
-    let chosen = asked.of(table).rows().await.unwrap();
+async fn compare(table: &Table, query: &RandomQuery, random: &mut Random) -> (usize, bool) {
+    let why = format!("{} {:?} reversed={}", query.text, query.columns, query.reversed);
+    let expected = rows(query.of(table).using_key()).await;
+    let chosen = query.of(table).rows().await.unwrap();
     let is_by_index = chosen.index().is_some();
     assert_same(&chosen.collect().await.unwrap(), &expected, &format!("{why}, as chosen"));
 
     let len = expected.len() / 6 + 1 + random.below(5) as usize;
-    assert_keys(|| asked.of(table), len, &expected, &why).await;
-    assert_keys(|| asked.of(table).using_key(), len, &expected, &format!("{why}, by key")).await;
+    assert_keys(|| query.of(table), len, &expected, &why).await;
+    assert_keys(|| query.of(table).using_key(), len, &expected, &format!("{why}, by key")).await;
     let skipped = random.below(4);
-    assert_same(&pages(|| asked.of(table), len).await, &expected, &format!("{why}, by pages"));
-    let part = rows(asked.of(table).offset(skipped).limit(len as u64)).await;
+    assert_same(&pages(|| query.of(table), len).await, &expected, &format!("{why}, by pages"));
+    let part = rows(query.of(table).offset(skipped).limit(len as u64)).await;
     let expected_part = expected.iter().skip(skipped as usize).take(len).cloned();
     assert_same(&part, &expected_part.collect::<Vec<_>>(), &format!("{why}, a part"));
 
     let mut answering = 0;
     let expected = sorted(expected);
     for index in INDEXES.lines().map(|line| line.trim().split(' ').next().unwrap()) {
-        let using = || asked.of(table).using(index);
+        let using = || query.of(table).using(index);
         if let Err(error) = using().explain_access().await {
             assert!(error.message().contains("cannot serve the query"), "{error}");
             continue;
         }
         answering += 1;
         let why = format!("{why}, using {index}");
-        let found = rows(using()).await;
-        assert_same(&sorted(found.clone()), &expected, &why);
+        let by_index = rows(using()).await;
+        assert_same(&sorted(by_index.clone()), &expected, &why);
         if random.is(3) {
-            assert_keys(using, len, &found, &why).await;
+            assert_keys(using, len, &by_index, &why).await;
         }
-        assert_same(&pages(using, len).await, &found, &format!("{why}, by pages"));
+        assert_same(&pages(using, len).await, &by_index, &format!("{why}, by pages"));
         let part = rows(using().offset(skipped).limit(len as u64)).await;
-        let found_part: Vec<_> = found.iter().skip(skipped as usize).take(len).cloned().collect();
-        assert_same(&part, &found_part, &format!("{why}, a part"));
-        if !TEMPLATED.contains(&index) && !asked.reversed {
+        let part_by_index: Vec<_> =
+            by_index.iter().skip(skipped as usize).take(len).cloned().collect();
+        assert_same(&part, &part_by_index, &format!("{why}, a part"));
+        if !TEMPLATED.contains(&index) && !query.reversed {
             let mut backward = rows(using().reversed()).await;
             backward.reverse();
-            assert_same(&backward, &found, &format!("{why}, backward"));
+            assert_same(&backward, &by_index, &format!("{why}, backward"));
         }
     }
     (answering, is_by_index)
@@ -274,44 +279,45 @@ async fn compare(table: &Table, asked: &Asked, random: &mut Random) -> (usize, b
 fn compare_within(
     transaction: &mut Transaction<'_>,
     table: &Table,
-    asked: &Asked,
+    query: &RandomQuery,
     random: &mut Random,
 ) -> (Vec<QueryRow>, usize) {
-    let why = format!("{} {:?} reversed={}", asked.text, asked.columns, asked.reversed);
-    let expected = transaction.query(asked.of(table).using_key()).unwrap();
-    let chosen = transaction.query(asked.of(table)).unwrap();
+    let why = format!("{} {:?} reversed={}", query.text, query.columns, query.reversed);
+    let expected = transaction.query(query.of(table).using_key()).unwrap();
+    let chosen = transaction.query(query.of(table)).unwrap();
     assert_same(&chosen, &expected, &format!("{why}, as chosen in a transaction"));
-    let (skipped, len) = (random.below(4), random.below(5));
-    let part = transaction.query(asked.of(table).offset(skipped).limit(len)).unwrap();
+    let skipped = random.below(4);
+    let len = random.below(5);
+    let part = transaction.query(query.of(table).offset(skipped).limit(len)).unwrap();
     let expected_part = expected.iter().skip(skipped as usize).take(len as usize).cloned();
     assert_same(&part, &expected_part.collect::<Vec<_>>(), &format!("{why}, a part within"));
     let mut answering = 0;
     for index in INDEXES.lines().map(|line| line.trim().split(' ').next().unwrap()) {
-        let using = || asked.of(table).using(index);
-        let found = match transaction.query(using()) {
+        let using = || query.of(table).using(index);
+        let by_index = match transaction.query(using()) {
             Err(error) if error.message().contains("cannot serve the query") => continue,
-            found => found.unwrap(),
+            result => result.unwrap(),
         };
         answering += 1;
         let why = format!("{why}, using {index} in a transaction");
-        assert_same(&sorted(found.clone()), &sorted(expected.clone()), &why);
+        assert_same(&sorted(by_index.clone()), &sorted(expected.clone()), &why);
         let part = transaction.query(using().offset(skipped).limit(len)).unwrap();
-        let of_found = found.iter().skip(skipped as usize).take(len as usize).cloned();
-        assert_same(&part, &of_found.collect::<Vec<_>>(), &format!("{why}, a part"));
-        if !TEMPLATED.contains(&index) && !asked.reversed {
+        let part_by_index = by_index.iter().skip(skipped as usize).take(len as usize).cloned();
+        assert_same(&part, &part_by_index.collect::<Vec<_>>(), &format!("{why}, a part"));
+        if !TEMPLATED.contains(&index) && !query.reversed {
             let mut backward = transaction.query(using().reversed()).unwrap();
             backward.reverse();
-            assert_same(&backward, &found, &format!("{why}, backward"));
+            assert_same(&backward, &by_index, &format!("{why}, backward"));
         }
     }
     (expected, answering)
 }
 
 /// Returns the keys that each index answers, in index order.
-async fn in_order(table: &Table, asked: &Asked) -> Vec<Vec<String>> {
+async fn in_order(table: &Table, query: &RandomQuery) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     for index in INDEXES.lines().map(|line| line.trim().split(' ').next().unwrap()) {
-        let rows = match asked.of(table).using(index).rows().await {
+        let rows = match query.of(table).using(index).rows().await {
             Ok(rows) => rows.collect().await.unwrap(),
             Err(_) => continue,
         };
@@ -332,7 +338,7 @@ async fn queries_in_transactions_answer_as_by_the_key_and_as_after_the_commit() 
             }
             let seed = random.below(u64::MAX);
             let inside = table.clone();
-            let (asked, within, ordered, answering) = database
+            let (query, within, ordered, answering) = database
                 .transact(move |transaction| {
                     let mut random = Random::new(seed);
                     let mut is_short = false;
@@ -344,37 +350,38 @@ async fn queries_in_transactions_answer_as_by_the_key_and_as_after_the_commit() 
                     if is_short {
                         std::thread::sleep(Duration::from_millis(20));
                     }
-                    let asked = Asked::random(&mut random);
+                    let query = RandomQuery::random(&mut random);
                     let (within, answering) =
-                        compare_within(transaction, &inside, &asked, &mut random);
+                        compare_within(transaction, &inside, &query, &mut random);
                     let mut ordered = Vec::new();
                     for index in INDEXES.lines() {
                         let index = index.trim().split(' ').next().unwrap();
-                        let Ok(rows) = transaction.query(asked.of(&inside).using(index)) else {
+                        let Ok(rows) = transaction.query(query.of(&inside).using(index)) else {
                             continue;
                         };
                         ordered.push(rows.iter().map(ToString::to_string).collect::<Vec<_>>());
                     }
-                    Ok((asked, within, ordered, answering))
+                    Ok((query, within, ordered, answering))
                 })
                 .await
                 .unwrap();
             answered += answering;
             let keys = |rows: &[QueryRow]| rows.iter().map(ToString::to_string).collect::<Vec<_>>();
-            let after = rows(asked.of(&table).using_key()).await;
-            assert_eq!(keys(&within), keys(&after), "{}", asked.text);
-            assert_eq!(ordered, in_order(&table, &asked).await, "{}", asked.text);
+            let after = rows(query.of(&table).using_key()).await;
+            assert_eq!(keys(&within), keys(&after), "{}", query.text);
+            assert_eq!(ordered, in_order(&table, &query).await, "{}", query.text);
         }
         assert!(answered > 0);
         database.close().await.unwrap();
     }
 }
 
-/// Returns how many queries were answered by an index unasked.
+/// Returns how many queries were answered by an index that they do not name.
 async fn history(database: Database, seed: u64, rounds: usize) -> usize {
     let mut random = Random::new(seed);
     let table = table(&database, KEYS[random.below(3) as usize]).await;
-    let (mut answered, mut unasked) = (0, 0);
+    let mut answered = 0;
+    let mut chosen = 0;
     for _ in 0..rounds {
         for _ in 0..random.below(12) {
             change(&table, &mut random).await;
@@ -382,14 +389,14 @@ async fn history(database: Database, seed: u64, rounds: usize) -> usize {
         if random.is(2) {
             database.admin().flush("mail").await.unwrap();
         }
-        let asked = Asked::random(&mut random);
-        let (answering, is_by_index) = compare(&table, &asked, &mut random).await;
+        let query = RandomQuery::random(&mut random);
+        let (answering, is_by_index) = compare(&table, &query, &mut random).await;
         answered += answering;
-        unasked += usize::from(is_by_index);
+        chosen += usize::from(is_by_index);
     }
     assert!(answered > 0);
     assert!(!table.exists(&Get::new("none").unwrap()).await.unwrap());
-    unasked
+    chosen
 }
 
 /// How many histories run; `INDEX_ANSWERS` sets another.
@@ -399,16 +406,16 @@ fn histories() -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn queries_by_indexes_answer_as_by_the_key() {
-    let mut unasked = 0;
+    let mut chosen = 0;
     for seed in 0..histories() {
         let dir = tempfile::tempdir().unwrap();
         let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
         println!("seed {seed}");
-        unasked += history(database.clone(), seed, 16).await;
+        chosen += history(database.clone(), seed, 16).await;
         database.close().await.unwrap();
     }
     let least = 3 * histories() as usize;
-    assert!(unasked >= least, "indexes were chosen unasked only {unasked} times");
+    assert!(chosen >= least, "indexes were chosen unasked only {chosen} times");
 }
 
 /// A query that the library has answered.
@@ -436,11 +443,11 @@ fn compare_with_store(store: &Store, answered: &Answered) {
     }
     for reversed in [false, true] {
         let scan = Scan { reversed, ..Scan::all() };
-        let asked = QueryScan { query: text, scan: &scan, limit: None, as_of: 0 };
+        let query_scan = QueryScan { query: text, scan: &scan, limit: None, as_of: 0 };
         let mut scanned = Vec::new();
         let regions = store.table(&table).unwrap();
         for region in regions.regions() {
-            let mut scanner = scan_region(store, None, region, &asked).unwrap();
+            let mut scanner = scan_region(store, None, region, &query_scan).unwrap();
             scanned.extend(std::iter::from_fn(|| scanner.next().unwrap()));
         }
         let mut expected: Vec<_> = rows.iter().map(|row| row.row().clone()).collect();
@@ -467,14 +474,14 @@ async fn pages_and_scans_of_a_server_answer_queries_as_the_library_does() {
         }
         let mut all = Vec::new();
         for _ in 0..40 {
-            let text = Asked::random(&mut random).text;
+            let text = RandomQuery::random(&mut random).text;
             let limit = if random.is(4) { 1 + random.below(20) } else { u64::MAX };
-            let ask = || match limit {
+            let new_query = || match limit {
                 u64::MAX => table.query(&text),
                 limit => table.query(&text).limit(limit),
             };
-            let access = ask().explain_access().await.unwrap().to_string();
-            let rows = rows(ask()).await;
+            let access = new_query().explain_access().await.unwrap().to_string();
+            let rows = rows(new_query()).await;
             all.push(Answered { text, limit, access, rows });
         }
         database.close().await.unwrap();
@@ -494,7 +501,7 @@ async fn queries_that_name_an_index_answer_as_by_the_key_on_a_server_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_number_for_a_time_means_through_a_server_what_it_means_in_the_process() {
+async fn a_number_for_a_time_means_the_same_through_a_server_and_in_the_process() {
     on_both(async |database, _| {
         let spec = TableSpec::new("event").family("d").key("[at millis][n u8]");
         let spec = spec.columns("d:s sender string").indexes("by_sender [sender]");
@@ -505,8 +512,8 @@ async fn a_number_for_a_time_means_through_a_server_what_it_means_in_the_process
             events.put(row.set_named("sender", "eve").into_put().unwrap()).await.unwrap();
         }
         let after = async |at: u64| {
-            let asked = Predicate::all().ge("at", at).eq("sender", "eve");
-            events.query_where(asked).count().await.unwrap()
+            let predicate = Predicate::all().ge("at", at).eq("sender", "eve");
+            events.query_where(predicate).count().await.unwrap()
         };
         assert_eq!((after(2_021).await, after(2_022).await, after(20_221_224).await), (3, 2, 1));
         database.close().await.unwrap();

@@ -68,14 +68,14 @@ fn by_eve() -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn a_query_reads_by_the_index_unasked_and_in_key_order() {
+async fn a_query_reads_by_the_index_by_default_and_in_key_order() {
     let (_dir, database) = embedded().await;
     let mail = mails(&database).await;
     let eves = || mail.query("sender = 'eve'").named("subject").limit(8);
-    let found = eves().rows().await.unwrap();
-    assert_eq!(found.index(), Some("by_sender"));
-    let found: Vec<_> = found.collect().await.unwrap().iter().map(n).collect();
-    assert_eq!(found, by_eve()[..8]);
+    let result = eves().rows().await.unwrap();
+    assert_eq!(result.index(), Some("by_sender"));
+    let numbers: Vec<_> = result.collect().await.unwrap().iter().map(n).collect();
+    assert_eq!(numbers, by_eve()[..8]);
 
     let mut backward = by_eve();
     backward.reverse();
@@ -95,20 +95,21 @@ async fn a_page_token_is_valid_whichever_way_the_next_page_is_read() {
         if reversed {
             expected.reverse();
         }
-        let (mut found, mut token) = (Vec::new(), None::<String>);
+        let mut numbers = Vec::new();
+        let mut token = None::<String>;
         for nth in 0.. {
             let query = mail.query("sender = 'eve'");
             let query = if reversed { query.reversed() } else { query };
             let query = if nth % 2 == 0 { query.using_key() } else { query };
             let query = token.iter().fold(query, |query, token| query.after(token));
             let page = query.page(7).await.unwrap();
-            found.extend(page.rows.iter().map(n));
+            numbers.extend(page.rows.iter().map(n));
             token = page.next;
             if token.is_none() {
                 break;
             }
         }
-        assert_eq!(found, expected);
+        assert_eq!(numbers, expected);
     }
     let page = mail.query("sender = 'eve'").page(7).await.unwrap();
     let other = mail.query("sender = 'eve'").using("by_sender").after(&page.next.unwrap());
@@ -128,8 +129,8 @@ async fn using_an_index_gives_its_order_and_pages() {
 
         let first = large().page(40).await.unwrap();
         let second = large().after(&first.next.unwrap()).page(1000).await.unwrap();
-        let found: Vec<_> = first.rows.iter().chain(&second.rows).map(n).collect();
-        assert_eq!((found, second.next), (expected.clone(), None));
+        let numbers: Vec<_> = first.rows.iter().chain(&second.rows).map(n).collect();
+        assert_eq!((numbers, second.next), (expected.clone(), None));
 
         expected.reverse();
         assert_eq!(ns(large().reversed()).await, expected);
@@ -144,7 +145,8 @@ async fn a_covered_query_returns_the_cells_of_the_rows() {
     let large = || mail.query("size > 1800").named("size").named("subject");
     let access = large().using("large").explain_access().await.unwrap();
     assert!(access.chosen().is_covered);
-    let (by_index, by_key) = (rows(large()).await, rows(large().using_key()).await);
+    let by_index = rows(large()).await;
+    let by_key = rows(large().using_key()).await;
     assert_eq!(by_index.len(), 30);
     for (one, two) in by_index.iter().zip(&by_key) {
         let cells = |row: &QueryRow| -> Vec<_> {
@@ -217,7 +219,7 @@ async fn a_row_with_several_entries_is_returned_once() {
 }
 
 #[tokio::test]
-async fn explain_tells_why_an_index_cannot_serve() {
+async fn explain_has_the_reason_why_an_index_cannot_serve() {
     let (_dir, database) = embedded().await;
     let mail = mails(&database).await;
     let why = async |query: Query<'_>, index: &str| {
@@ -295,8 +297,8 @@ async fn an_index_of_key_fields_needs_no_columns() {
         let key = [("user", user.into()), ("day", "2022-12-24".into())];
         table.row(&key).set("d", "x", "1").put().await.unwrap();
     }
-    let found = rows(table.query("day = 2022-12-24").using("by_day")).await;
-    assert_eq!(found.len(), 2);
+    let by_day = rows(table.query("day = 2022-12-24").using("by_day")).await;
+    assert_eq!(by_day.len(), 2);
     database.close().await.unwrap();
 }
 

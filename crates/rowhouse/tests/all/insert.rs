@@ -24,10 +24,10 @@ async fn the_second_post_of_a_millisecond_is_refused_by_the_fields_of_its_key() 
         );
         let other = blog.row(&key).set("cf", "author", "second").insert().await.unwrap_err();
         assert_eq!(other.kind(), ErrorKind::RowExists, "whichever column it has");
-        let found = blog.query("blogger = '123'").rows().await.unwrap().collect().await.unwrap();
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].text("cf", "title").as_deref(), Some("first"));
-        assert_eq!(found[0].bytes("cf", "author"), None);
+        let rows = blog.query("blogger = '123'").rows().await.unwrap().collect().await.unwrap();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].text("cf", "title").as_deref(), Some("first"));
+        assert_eq!(rows[0].bytes("cf", "author"), None);
     })
     .await;
 }
@@ -85,7 +85,7 @@ async fn a_key_with_a_random_salt_is_inserted_only_with_the_salt_given() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_insert_one_key_exactly_one_does() {
+async fn of_many_inserts_of_one_key_exactly_one_succeeds() {
     const WRITERS: i64 = 16;
     on_both(|database, _| async move {
         let blog = blog(&database).await;
@@ -109,9 +109,9 @@ async fn of_many_who_insert_one_key_exactly_one_does() {
             let query = blog
                 .query_where(rowhouse::query::Predicate::parse(&format!("at = {nth}")).unwrap());
             let rows = query.rows().await.unwrap().collect().await.unwrap();
-            let found: Vec<_> = rows.iter().map(|row| row.text("cf", "writer").unwrap()).collect();
-            assert_eq!(found, winners, "round {nth}");
-            assert_eq!(found.len(), 1);
+            let stored: Vec<_> = rows.iter().map(|row| row.text("cf", "writer").unwrap()).collect();
+            assert_eq!(stored, winners, "round {nth}");
+            assert_eq!(stored.len(), 1);
         }
     })
     .await;

@@ -32,9 +32,9 @@ async fn results_come_in_the_order_of_the_gets_and_fail_one_by_one() {
         let get = |n| Get::new(row(n)).unwrap();
         let gets = vec![get(1), get(2).family("none"), get(800).column("cf", "q"), get(3)];
         let rows = table.get_many(gets).await;
-        let found: Vec<_> = rows.iter().map(|row| row.as_ref().map(|row| row.len())).collect();
-        assert_eq!(found[1].unwrap_err().kind(), ErrorKind::NoSuchColumnFamily);
-        assert!([0, 2, 3].iter().all(|&at| found[at].is_ok_and(|cells| cells == 1)), "{found:?}");
+        let counts: Vec<_> = rows.iter().map(|row| row.as_ref().map(|row| row.len())).collect();
+        assert_eq!(counts[1].unwrap_err().kind(), ErrorKind::NoSuchColumnFamily);
+        assert!([0, 2, 3].iter().all(|&at| counts[at].is_ok_and(|cells| cells == 1)), "{counts:?}");
 
         for (n, is_there) in [(7, true), (1_100, false)] {
             assert_eq!(table.exists(&get(n)).await.unwrap(), is_there);

@@ -11,7 +11,7 @@ use crate::support::on_both;
 /// Counts a table's rows in another one.
 struct Counts {
     counts: Table,
-    told: Arc<Mutex<Vec<TableChange>>>,
+    changes: Arc<Mutex<Vec<TableChange>>>,
 }
 
 impl Observer for Counts {
@@ -37,7 +37,7 @@ impl Observer for Counts {
     }
 
     fn table_changes(&self, _: &TableName, change: TableChange) {
-        self.told.lock().unwrap().push(change);
+        self.changes.lock().unwrap().push(change);
     }
 }
 
@@ -64,8 +64,8 @@ async fn a_table_that_names_observers_is_read_everywhere_and_written_where_they_
 
         let counts = TableSpec::new("counts").family("n");
         let counts = database.create_table(counts).await.unwrap();
-        let told = Arc::new(Mutex::default());
-        let observer = Counts { counts: counts.clone(), told: Arc::clone(&told) };
+        let changes = Arc::new(Mutex::default());
+        let observer = Counts { counts: counts.clone(), changes: Arc::clone(&changes) };
         let registered = database.observe("posts", observer).await;
         if is_server {
             assert_eq!(registered.unwrap_err().kind(), ErrorKind::Unsupported);
@@ -87,7 +87,7 @@ async fn a_table_that_names_observers_is_read_everywhere_and_written_where_they_
 
         database.admin().disable_table("posts").await.unwrap();
         database.admin().truncate_table("posts", true).await.unwrap();
-        assert_eq!(*told.lock().unwrap(), [TableChange::Truncated]);
+        assert_eq!(*changes.lock().unwrap(), [TableChange::Truncated]);
         database.close().await.unwrap();
     })
     .await;

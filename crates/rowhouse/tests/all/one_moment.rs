@@ -45,7 +45,9 @@ async fn sees_one_moment_beside_a_writer(key: &str) {
     write(&database, &table, 0).await;
     let stop = Arc::new(AtomicBool::new(false));
     let writer = tokio::spawn({
-        let (database, table, stop) = (database.clone(), table.clone(), Arc::clone(&stop));
+        let database = database.clone();
+        let table = table.clone();
+        let stop = Arc::clone(&stop);
         async move {
             let mut number = 0;
             while !stop.load(Ordering::Relaxed) {
@@ -61,14 +63,14 @@ async fn sees_one_moment_beside_a_writer(key: &str) {
     let mut seen = 0;
     for nth in 0..300 {
         let one_by_one = "user in ('ann', 'bob', 'eve', 'zoe') and price.at = 7";
-        let asked = if nth % 2 == 0 { one_by_one } else { "price.at between 5 and 9" };
-        let query = table.query(asked);
+        let text = if nth % 2 == 0 { one_by_one } else { "price.at between 5 and 9" };
+        let query = table.query(text);
         let query = if nth % 3 == 0 { query.reversed() } else { query };
         let rows = query.rows().await.unwrap().collect().await.unwrap();
         assert_eq!(rows.len(), USERS.len());
-        let found: Vec<_> = rows.iter().map(numbers).collect();
-        let number = found[0][0];
-        assert!(found.iter().all(|row| *row == [number; 3]), "{asked}: {found:?}");
+        let values: Vec<_> = rows.iter().map(numbers).collect();
+        let number = values[0][0];
+        assert!(values.iter().all(|row| *row == [number; 3]), "{text}: {values:?}");
         assert!(number >= seen, "a later query sees an earlier moment: {number} after {seen}");
         seen = number;
     }

@@ -134,8 +134,8 @@ async fn a_caller_that_stops_waiting_misses_no_row() -> Result<()> {
                 Err(_) => tokio::time::sleep(Duration::from_micros(100)).await,
             }
         }
-        let wanted: Vec<_> = (0..5000).map(|nth| format!("{nth:04}").into_bytes()).collect();
-        assert_eq!(keys, wanted);
+        let expected: Vec<_> = (0..5000).map(|nth| format!("{nth:04}").into_bytes()).collect();
+        assert_eq!(keys, expected);
         Ok(())
     })
     .await

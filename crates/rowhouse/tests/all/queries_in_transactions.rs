@@ -52,21 +52,23 @@ async fn attempts<F: Future<Output = ()> + Send + 'static>(
     meanwhile: impl Fn() -> F + Send + 'static,
 ) -> u32 {
     let attempts = Arc::new(AtomicU32::new(0));
-    let (counted, table, runtime) = (Arc::clone(&attempts), table.clone(), Handle::current());
+    let counted = Arc::clone(&attempts);
+    let table = table.clone();
+    let runtime = Handle::current();
     let transact = database.transact(move |transaction| {
-        let found = read(transaction)?;
+        let count = read(transaction)?;
         if counted.fetch_add(1, Ordering::Relaxed) == 0 {
             runtime.block_on(meanwhile());
         }
         let row = table.row(&[("id", "written".into())]);
-        transaction.put(&table, row.set_named("other", found as u8).into_put()?)
+        transaction.put(&table, row.set_named("other", count as u8).into_put()?)
     });
     transact.await.unwrap();
     attempts.load(Ordering::Relaxed)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_transactions_that_rely_on_what_the_other_changes_one_begins_again() {
+async fn of_two_transactions_that_read_changes_of_each_other_one_is_repeated() {
     for way in WAYS {
         let (_dir, database, doctors) = scene().await;
         for id in ["ann", "bob"] {
@@ -81,13 +83,18 @@ async fn of_two_transactions_that_rely_on_what_the_other_changes_one_begins_agai
             }
         };
         let is_first = Arc::new(AtomicU32::new(0));
-        let (inside, runtime) = (database.clone(), Handle::current());
-        let (ann, bob) = (leave(doctors.clone(), "ann"), leave(doctors.clone(), "bob"));
-        let (table, counted) = (doctors.clone(), Arc::clone(&is_first));
+        let inside = database.clone();
+        let runtime = Handle::current();
+        let ann = leave(doctors.clone(), "ann");
+        let bob = leave(doctors.clone(), "bob");
+        let table = doctors.clone();
+        let counted = Arc::clone(&is_first);
         let left = database.transact(move |transaction| {
             let (on_call, put) = ann(transaction)?;
             if counted.fetch_add(1, Ordering::Relaxed) == 0 {
-                let (bob, table, inside) = (bob.clone(), table.clone(), inside.clone());
+                let bob = bob.clone();
+                let table = table.clone();
+                let inside = inside.clone();
                 runtime.block_on(async move {
                     inside
                         .transact(move |transaction| {
@@ -117,14 +124,15 @@ async fn a_query_conflicts_with_rows_that_come_to_match_and_not_with_others() {
     for way in WAYS {
         let (_dir, database, bookings) = scene().await;
         set(&bookings, "b", &[("room", "blue"), ("from", "9")]).await;
-        let asked = |query: &'static str| {
-            let (index, bookings) = (way.map(|_| "by_room"), bookings.clone());
+        let count_of = |query: &'static str| {
+            let index = way.map(|_| "by_room");
+            let bookings = bookings.clone();
             move |transaction: &mut rowhouse::Transaction<'_>| {
-                let found = transaction.query(read(&bookings, query, index))?;
+                let rows = transaction.query(read(&bookings, query, index))?;
                 // A limit does not narrow what counts.
                 let first = transaction.query(read(&bookings, query, index).limit(1))?;
-                assert_eq!(first.len(), found.len().min(1));
-                Ok(found.len())
+                assert_eq!(first.len(), rows.len().min(1));
+                Ok(rows.len())
             }
         };
         let change = |id: &'static str, columns: &'static [(&'static str, &'static str)]| {
@@ -143,24 +151,24 @@ async fn a_query_conflicts_with_rows_that_come_to_match_and_not_with_others() {
             ("c", &[("from", "1")]),
         ];
         for (id, columns) in conflicting {
-            let tried = attempts(&database, &bookings, asked(blue), change(id, columns)).await;
+            let tried = attempts(&database, &bookings, count_of(blue), change(id, columns)).await;
             assert_eq!(tried, 2, "{way:?} {id} {columns:?}");
         }
         let nobody = "room = 'green' and from > 5";
         let tried = attempts(
             &database,
             &bookings,
-            asked(nobody),
+            count_of(nobody),
             change("d", &[("room", "green"), ("from", "7")]),
         );
         assert_eq!(tried.await, 2, "{way:?}, a row where there was none");
         if way.is_some() {
             let other = change("d", &[("room", "yellow"), ("from", "7")]);
-            assert_eq!(attempts(&database, &bookings, asked(blue), other).await, 1);
+            assert_eq!(attempts(&database, &bookings, count_of(blue), other).await, 1);
         }
         let of_key = "id = 'b' and room = 'blue'";
         let other = change("d", &[("room", "black")]);
-        assert_eq!(attempts(&database, &bookings, asked(of_key), other).await, 1, "{way:?}");
+        assert_eq!(attempts(&database, &bookings, count_of(of_key), other).await, 1, "{way:?}");
         database.close().await.unwrap();
     }
 }
@@ -172,7 +180,9 @@ async fn a_unique_value_is_decided_when_a_transaction_commits() {
     let put = |id: &str, mail: &str| {
         users.row(&[("id", id.into())]).set_named("mail", mail).into_put().unwrap()
     };
-    let (table, taken, other) = (users.clone(), put("bob", "ann@x.org"), put("eve", "eve@x.org"));
+    let table = users.clone();
+    let taken = put("bob", "ann@x.org");
+    let other = put("eve", "eve@x.org");
     let both = database.transact(move |transaction| {
         transaction.put(&table, other.clone())?;
         transaction.put(&table, taken.clone())?;
@@ -185,7 +195,8 @@ async fn a_unique_value_is_decided_when_a_transaction_commits() {
     assert!(error.message().contains("one_mail"), "{error}");
     assert!(users.query("mail = 'eve@x.org'").page(1).await.unwrap().rows.is_empty());
 
-    let (table, taken) = (users.clone(), put("bob", "ann@x.org"));
+    let table = users.clone();
+    let taken = put("bob", "ann@x.org");
     let given_up = Delete::new(users.key(&[("id", "ann".into())]).unwrap()).unwrap();
     database
         .transact(move |transaction| {
@@ -198,14 +209,19 @@ async fn a_unique_value_is_decided_when_a_transaction_commits() {
     assert_eq!(rows.iter().map(ToString::to_string).collect::<Vec<_>>(), ["id='bob'"]);
 
     // Another takes the value between the query and the commit.
-    let (counted, inside) = (Arc::new(AtomicU32::new(0)), users.clone());
-    let (tried, table, runtime) = (Arc::clone(&counted), users.clone(), Handle::current());
-    let (own, theirs) = (put("one", "new@x.org"), put("other", "new@x.org"));
-    let found = database.transact(move |transaction| {
+    let counted = Arc::new(AtomicU32::new(0));
+    let inside = users.clone();
+    let tried = Arc::clone(&counted);
+    let table = users.clone();
+    let runtime = Handle::current();
+    let own = put("one", "new@x.org");
+    let theirs = put("other", "new@x.org");
+    let transacted = database.transact(move |transaction| {
         let query = table.query("mail = 'new@x.org'").using("one_mail");
         let is_taken = !transaction.query(query)?.is_empty();
         if tried.fetch_add(1, Ordering::Relaxed) == 0 {
-            let (inside, theirs) = (inside.clone(), theirs.clone());
+            let inside = inside.clone();
+            let theirs = theirs.clone();
             runtime.block_on(async move { inside.put(theirs).await.unwrap() });
         }
         if !is_taken {
@@ -214,7 +230,7 @@ async fn a_unique_value_is_decided_when_a_transaction_commits() {
         Ok(is_taken)
     });
     // It begins again, rather than being refused for what it has not seen.
-    assert!(found.await.unwrap());
+    assert!(transacted.await.unwrap());
     assert_eq!(counted.load(Ordering::Relaxed), 2);
     database.close().await.unwrap();
 }
@@ -226,8 +242,10 @@ async fn an_index_that_is_ready_only_after_the_transaction_began_is_not_read() {
         set(&table, &format!("{n:03}"), &[("state", if n == 7 { "on call" } else { "away" })])
             .await;
     }
-    let (inside, outside, runtime) = (table.clone(), database.clone(), Handle::current());
-    let found = database.transact(move |transaction| {
+    let inside = table.clone();
+    let outside = database.clone();
+    let runtime = Handle::current();
+    let transacted = database.transact(move |transaction| {
         transaction.get(&inside, &rowhouse::Get::new("none")?)?;
         let outside = outside.clone();
         runtime.block_on(async move {
@@ -241,7 +259,7 @@ async fn an_index_that_is_ready_only_after_the_transaction_began_is_not_read() {
         assert!(named.is_err());
         transaction.query(inside.query("state = 'on call'"))
     });
-    assert_eq!(found.await.unwrap().len(), 1);
+    assert_eq!(transacted.await.unwrap().len(), 1);
     assert_eq!(
         table.query("state = 'on call'").rows().await.unwrap().index(),
         Some("late"),
@@ -273,8 +291,8 @@ fn a_query_in_a_transaction_needs_no_other_thread() {
             let index = transaction.query(inside.query("state = 's1'").using("by_state"))?;
             Ok((key.len(), index.len()))
         });
-        let found = tokio::time::timeout(Duration::from_secs(60), transacted).await;
-        assert_eq!(found.expect("it does not wait for itself").unwrap(), (100, 100));
+        let outcome = tokio::time::timeout(Duration::from_secs(60), transacted).await;
+        assert_eq!(outcome.expect("it does not wait for itself").unwrap(), (100, 100));
         database.close().await.unwrap();
     });
 }
@@ -293,7 +311,8 @@ async fn a_query_by_a_copy_sees_the_writes_of_its_transaction() {
     for (at, id) in [(1, "a"), (2, "b"), (3, "a")] {
         table.put(put(at, id, "old")).await.unwrap();
     }
-    let (changed, added) = (put(1, "a", "new"), put(2, "a", "new"));
+    let changed = put(1, "a", "new");
+    let added = put(2, "a", "new");
     let gone = Delete::new(put(3, "a", "old").row().clone()).unwrap();
     let inside = table.clone();
     let transacted = database.transact(move |transaction| {

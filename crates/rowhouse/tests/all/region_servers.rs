@@ -113,12 +113,15 @@ async fn nothing_is_lost_or_doubled_while_region_servers_end_and_regions_move() 
     let writers: Vec<_> = (0..)
         .zip(&written)
         .map(|(writer, written)| {
-            let (written, stop) = (Arc::clone(written), Arc::clone(&stop));
+            let written = Arc::clone(written);
+            let stop = Arc::clone(&stop);
             tokio::spawn(write(table.clone(), writer, written, stop))
         })
         .collect();
     let reader = tokio::spawn({
-        let (table, stop, written) = (table.clone(), Arc::clone(&stop), written.clone());
+        let table = table.clone();
+        let stop = Arc::clone(&stop);
+        let written = written.clone();
         async move {
             let mut scans = 0;
             while !stop.load(Ordering::Acquire) {
@@ -139,10 +142,10 @@ async fn nothing_is_lost_or_doubled_while_region_servers_end_and_regions_move() 
     let ended = Vec::new();
     let mut disturbance = Disturbance { client, database: database.clone(), ended, random: 7 };
     for _ in 0..ROUNDS {
-        let begun = written[0].load(Ordering::Acquire);
+        let start = written[0].load(Ordering::Acquire);
         disturbance.disturb().await;
         // The writers go on between two disturbances.
-        while written[0].load(Ordering::Acquire) < begun + 2 && !writers[0].is_finished() {
+        while written[0].load(Ordering::Acquire) < start + 2 && !writers[0].is_finished() {
             tokio::task::yield_now().await;
         }
     }

@@ -16,11 +16,11 @@ async fn put(database: &Database, number: u32) {
 async fn rows(database: &Database) -> Vec<String> {
     let table = database.table("t").await.unwrap();
     let mut rows = table.query("").rows().await.unwrap();
-    let mut found = Vec::new();
+    let mut numbers = Vec::new();
     while let Some(row) = rows.next().await.unwrap() {
-        found.push(row.key("number").unwrap().to_string());
+        numbers.push(row.key("number").unwrap().to_string());
     }
-    found
+    numbers
 }
 
 fn numbers(until: u32) -> Vec<String> {
@@ -32,9 +32,12 @@ async fn rows_are_written_and_read_while_their_regions_are_split_and_merged() {
     on_both(|database, _| async move {
         let spec = TableSpec::new("t").key("[number digits 6]").family("f");
         database.create_table(spec).await.unwrap();
-        let (written, ended) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
+        let written = Arc::new(AtomicU32::new(0));
+        let ended = Arc::new(AtomicBool::new(false));
         let writing = {
-            let (database, written, ended) = (database.clone(), written.clone(), ended.clone());
+            let database = database.clone();
+            let written = written.clone();
+            let ended = ended.clone();
             tokio::spawn(async move {
                 while !ended.load(Ordering::Relaxed) {
                     put(&database, written.load(Ordering::Relaxed)).await;

@@ -76,7 +76,7 @@ async fn ready(database: &Database, table: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_finds_what_was_just_written_and_nothing_that_was_changed_or_deleted() {
+async fn a_search_returns_new_rows_and_no_changed_or_deleted_rows() {
     on_mails(async |mails| {
         write(&mails, "ann", 1, "Designing row keys").await;
         write(&mails, "bob", 2, "行键设计 for HBase").await;
@@ -198,8 +198,8 @@ async fn keys_and_snippets_are_answers_too() {
     on_mails(async |mails| {
         write(&mails, "ann", 1, "A long text about other things, and then the row keys of HBase")
             .await;
-        let found = mails.query("body matches 'key'").keys().await.unwrap();
-        assert_eq!(found, [mails.key(&[("user", "ann".into()), ("n", 1.into())]).unwrap()]);
+        let keys = mails.query("body matches 'key'").keys().await.unwrap();
+        assert_eq!(keys, [mails.key(&[("user", "ann".into()), ("n", 1.into())]).unwrap()]);
         let row = rows(mails.query("body matches 'key'")).await.remove(0);
         let snippet = row.snippet("body", 20).unwrap().unwrap();
         assert_eq!(
@@ -229,7 +229,8 @@ async fn rows_come_in_the_order_of_a_field_in_both_directions_and_in_pages() {
         let query = || mails.query("body matches 'words'").by_field("size");
         assert_eq!(keys(query()).await, forward);
         assert_eq!(keys(query().reversed()).await, reverse);
-        let (mut paged, mut next): (_, Option<String>) = (Vec::new(), None);
+        let mut paged = Vec::new();
+        let mut next: Option<String> = None;
         loop {
             let query = query().reversed();
             let query = match &next {

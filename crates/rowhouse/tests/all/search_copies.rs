@@ -57,7 +57,7 @@ fn build(source: &Database, here: &Here) -> SearchBuild {
     search_copy::build(source, "mail", &here.database).key(KEY).columns(COLUMNS).index(INDEX)
 }
 
-async fn found(here: &Here, query: &str) -> Result<BTreeSet<Bytes>> {
+async fn matching_keys(here: &Here, query: &str) -> Result<BTreeSet<Bytes>> {
     let keys = here.database.table("mail").await?.query(query).keys().await?;
     Ok(keys.into_iter().collect())
 }
@@ -93,9 +93,10 @@ async fn rows_with(table: &Table, word: &str) -> BTreeSet<Bytes> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_rows_found_here_are_those_whose_texts_at_the_source_have_the_word() {
+async fn a_copy_matches_the_rows_whose_texts_at_the_source_have_the_word() {
     on_both(async |source, _| {
-        let (table, here) = (create(&source).await, opened().await);
+        let table = create(&source).await;
+        let here = opened().await;
         for seed in [7, 11] {
             let mut number = numbers(seed);
             let mut puts = Vec::new();
@@ -117,7 +118,7 @@ async fn the_rows_found_here_are_those_whose_texts_at_the_source_have_the_word()
             assert_eq!(built.has_replaced, seed != 7);
             let mut all = BTreeSet::new();
             for word in WORDS.into_iter().filter(|word| *word != "the") {
-                let rows = found(&here, &format!("body matches '{word}'")).await.unwrap();
+                let rows = matching_keys(&here, &format!("body matches '{word}'")).await.unwrap();
                 // A run of Chinese characters is a phrase, and both words are dictionary words.
                 assert_eq!(rows, rows_with(&table, word).await, "{word}, seed={seed}");
                 all.extend(rows);
@@ -137,7 +138,8 @@ async fn the_rows_found_here_are_those_whose_texts_at_the_source_have_the_word()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_has_the_searched_cells_alone_and_says_where_they_are_from() {
     on_both(async |source, _| {
-        let (table, here) = (create(&source).await, opened().await);
+        let table = create(&source).await;
+        let here = opened().await;
         let put = body("bob", 1, "row keys").add("d", "s", "eve").unwrap();
         let put = put.add("d", "z", 7u32.to_be_bytes()).unwrap();
         let put = put.add("d", "x", "inbox").unwrap().add("t", "new", [1]).unwrap();
@@ -148,20 +150,22 @@ async fn a_copy_has_the_searched_cells_alone_and_says_where_they_are_from() {
         let mail = here.database.table("mail").await.unwrap();
         let rows = mail.scan(Scan::all()).await.unwrap().collect().await.unwrap();
         let cells = |row: &rowhouse::Row| -> Vec<_> {
-            let told = |cell: rowhouse::cell::KeyValue<'_>| {
+            let parts = |cell: rowhouse::cell::KeyValue<'_>| {
                 (cell.qualifier_bytes(), cell.timestamp(), cell.value_bytes())
             };
-            row.cells().map(told).collect()
+            row.cells().map(parts).collect()
         };
-        let kept = |(qualifier, ..): &(Bytes, _, _)| *qualifier != "x" && *qualifier != b"\xff"[..];
-        let expected: Vec<_> = cells(&before[0]).into_iter().filter(kept).collect();
+        let is_retained =
+            |(qualifier, ..): &(Bytes, _, _)| *qualifier != "x" && *qualifier != b"\xff"[..];
+        let expected: Vec<_> = cells(&before[0]).into_iter().filter(is_retained).collect();
         assert_eq!((rows.len(), cells(&rows[0])), (1, expected));
 
         for query in ["sender matches 'eve'", "tagged.tag matches 'new' and size = 7"] {
-            assert_eq!(found(&here, query).await.unwrap().len(), 1, "{query}");
+            assert_eq!(matching_keys(&here, query).await.unwrap().len(), 1, "{query}");
         }
         // A condition that the copy cannot decide is refused.
-        let refused = found(&here, "body matches 'keys' and folder = 'inbox'").await.unwrap_err();
+        let refused =
+            matching_keys(&here, "body matches 'keys' and folder = 'inbox'").await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::InvalidRequest);
         let refused = mail.put(body("bob", 1, "x")).await.unwrap_err();
         assert!(refused.message().contains("read only"), "{refused}");
@@ -176,7 +180,8 @@ async fn a_copy_has_the_searched_cells_alone_and_says_where_they_are_from() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_of_very_many_cells_is_copied_in_parts() {
-    let (source, here) = (opened().await, opened().await);
+    let source = opened().await;
+    let here = opened().await;
     let table = create(&source.database).await;
     for part in 0..25u32 {
         let mut put = Put::new(key("bob", 1)).unwrap();
@@ -189,13 +194,14 @@ async fn a_row_of_very_many_cells_is_copied_in_parts() {
     assert_eq!(built.rows, 1);
     for tag in [0, 9_999, 10_000, 24_999] {
         let query = format!("tagged.tag matches 'tag{tag}'");
-        assert_eq!(found(&here, &query).await.unwrap().len(), 1);
+        assert_eq!(matching_keys(&here, &query).await.unwrap().len(), 1);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_sees_all_of_one_build_and_none_of_the_other() {
-    let (source, here) = (opened().await, Arc::new(opened().await));
+    let source = opened().await;
+    let here = Arc::new(opened().await);
     let table = create(&source.database).await;
     let rows = 300;
     let version = async |text: &str| {
@@ -206,15 +212,16 @@ async fn a_search_sees_all_of_one_build_and_none_of_the_other() {
     let is_done = Arc::new(AtomicBool::new(false));
     let readers: Vec<_> = (0..2)
         .map(|_| {
-            let (here, is_done) = (Arc::clone(&here), Arc::clone(&is_done));
+            let here = Arc::clone(&here);
+            let is_done = Arc::clone(&is_done);
             tokio::spawn(async move {
                 let mut seen = Vec::new();
                 while !is_done.load(Ordering::Relaxed) {
                     let mail = here.database.table("mail").await.unwrap();
                     let query = mail.query("body matches 'odd OR even'");
-                    let found = query.rows().await.unwrap().collect().await.unwrap();
-                    assert_eq!(found.len() as u32, rows);
-                    let texts: BTreeSet<_> = found
+                    let matches = query.rows().await.unwrap().collect().await.unwrap();
+                    assert_eq!(matches.len() as u32, rows);
+                    let texts: BTreeSet<_> = matches
                         .iter()
                         .map(|row| row.column("body").unwrap().unwrap().to_string())
                         .collect();
@@ -238,7 +245,8 @@ async fn a_search_sees_all_of_one_build_and_none_of_the_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_build_that_is_interrupted_anywhere_leaves_the_copy_before_it() {
-    let (source, here) = (opened().await, opened().await);
+    let source = opened().await;
+    let here = opened().await;
     let table = create(&source.database).await;
     write(&table, (0..50).map(|n| body("bob", n, "old"))).await;
     build(&source.database, &here).run().await.unwrap();
@@ -263,19 +271,24 @@ async fn a_build_that_is_interrupted_anywhere_leaves_the_copy_before_it() {
             break;
         }
         // The last step may go on after the future is dropped.
-        let words = [found(&here, "body matches 'old'"), found(&here, "body matches 'new'")];
+        let words = [
+            matching_keys(&here, "body matches 'old'"),
+            matching_keys(&here, "body matches 'new'"),
+        ];
         let [old, new] = words;
-        let (old, new) = (old.await.unwrap().len(), new.await.unwrap().len());
+        let old = old.await.unwrap().len();
+        let new = new.await.unwrap().len();
         assert!([(50, 0), (0, 50), (50, 50)].contains(&(old, new)), "polls={polls}");
     }
     assert!(polls > 3);
-    assert_eq!(found(&here, "body matches 'new'").await.unwrap().len(), 50);
+    assert_eq!(matching_keys(&here, "body matches 'new'").await.unwrap().len(), 50);
     assert_eq!(here.database.tables().await.unwrap().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_build_that_fails_leaves_the_copy_before_it_and_nothing_else() {
-    let (source, here) = (opened().await, opened().await);
+    let source = opened().await;
+    let here = opened().await;
     let table = create(&source.database).await;
     write(&table, [body("bob", 1, "keys")]).await;
     build(&source.database, &here).run().await.unwrap();
@@ -283,7 +296,7 @@ async fn a_build_that_fails_leaves_the_copy_before_it_and_nothing_else() {
     let scan_only = |progress: &BuildProgress| assert_eq!(progress.step, BuildStep::Scan);
     let failing = build(&source.database, &here).on_progress(scan_only);
     assert_eq!(failing.run().await.unwrap_err().kind(), ErrorKind::TableNotEnabled);
-    assert_eq!(found(&here, "body matches 'keys'").await.unwrap().len(), 1);
+    assert_eq!(matching_keys(&here, "body matches 'keys'").await.unwrap().len(), 1);
     assert_eq!(here.database.tables().await.unwrap().len(), 2);
 }
 
@@ -307,7 +320,7 @@ async fn declarations_of_the_source_are_the_default_and_a_new_key_ends_old_handl
         let by_key = mail.get(&Get::new(key("bob", 1)).unwrap()).await;
         assert_eq!(by_key.unwrap_err().kind(), ErrorKind::LayoutChanged);
         let query = "name = 'bob' and body matches 'keys'";
-        assert_eq!(found(&here, query).await.unwrap().len(), 1);
+        assert_eq!(matching_keys(&here, query).await.unwrap().len(), 1);
         here.database.close().await.unwrap();
     })
     .await;
@@ -316,13 +329,14 @@ async fn declarations_of_the_source_are_the_default_and_a_new_key_ends_old_handl
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_are_fetched_from_the_source_as_they_are_there_now() {
     on_both(async |source, _| {
-        let (table, here) = (create(&source).await, opened().await);
+        let table = create(&source).await;
+        let here = opened().await;
         write(&table, (0..250).map(|n| body("bob", n, "keys"))).await;
         build(&source, &here).run().await.unwrap();
         table.delete(Delete::new(key("bob", 7)).unwrap()).await.unwrap();
         write(&table, [body("bob", 9, "other").add("unsearched", "q", "x").unwrap()]).await;
 
-        let keys = found(&here, "body matches 'keys'").await.unwrap();
+        let keys = matching_keys(&here, "body matches 'keys'").await.unwrap();
         let rows = search_copy::fetch(&table, keys, &Columns::all()).await.unwrap();
         assert_eq!(rows.len(), 250);
         for (n, row) in rows.iter().enumerate() {
@@ -339,13 +353,13 @@ async fn rows_are_fetched_from_the_source_as_they_are_there_now() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_would_lose_a_table_or_copy_nothing_is_refused() {
+async fn a_build_that_would_lose_a_table_or_copy_nothing_is_refused() {
     on_both(async |source, is_server| {
         create(&source).await;
         let here = opened().await;
-        let refused = async |build: SearchBuild, kind: ErrorKind, said: &str| {
+        let refused = async |build: SearchBuild, kind: ErrorKind, message: &str| {
             let error = build.run().await.unwrap_err();
-            assert!(error.kind() == kind && error.message().contains(said), "{error}");
+            assert!(error.kind() == kind && error.message().contains(message), "{error}");
         };
         let invalid = ErrorKind::InvalidRequest;
         let new = || search_copy::build(&source, "mail", &here.database);
@@ -358,9 +372,10 @@ async fn what_would_lose_a_table_or_copy_nothing_is_refused() {
         let unknown = search_copy::build(&source, "none", &here.database);
         refused(unknown, ErrorKind::TableNotFound, "none").await;
         let onto_itself = search_copy::build(&source, "mail", &source);
-        match is_server {
-            true => refused(onto_itself, ErrorKind::Unsupported, "of this process").await,
-            false => refused(onto_itself, invalid, "not a search copy").await,
+        if is_server {
+            refused(onto_itself, ErrorKind::Unsupported, "of this process").await;
+        } else {
+            refused(onto_itself, invalid, "not a search copy").await;
         }
         here.database.create_table(TableSpec::new("mail").family("own")).await.unwrap();
         refused(build(&source, &here), invalid, "not a search copy").await;

@@ -26,7 +26,8 @@ async fn write_all(database: &Database, table: &Table) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
         committed => committed.map(|_| ())?,
     }
-    let (inside, transacted) = (table.clone(), put("transact")?);
+    let inside = table.clone();
+    let transacted = put("transact")?;
     database.transact(move |transaction| transaction.put(&inside, transacted.clone())).await?;
     let mut logged = put("logged")?;
     logged.durability = Durability::SyncWal;
@@ -88,7 +89,7 @@ async fn left_of(table_durability: &str) -> Result<Vec<String>> {
 }
 
 #[tokio::test]
-async fn the_durability_is_that_of_mutations_that_name_none_whatever_their_table_declares() {
+async fn the_durability_of_mutations_that_name_none_overrides_that_of_the_table() {
     assert_eq!(left_of("SYNC_WAL").await.unwrap(), ["logged"]);
 }
 
@@ -134,9 +135,9 @@ async fn settings_reach_the_store() {
         let loads = database.admin().status().await.unwrap().loads;
         loads[0].regions.iter().map(|region| region.files).sum::<u64>()
     };
-    let begun = Instant::now();
+    let started = Instant::now();
     while files().await == 0 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "no memstore was flushed");
+        assert!(started.elapsed() < Duration::from_secs(30), "no memstore was flushed");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(table.get(&Get::new("07").unwrap()).await.unwrap().len(), 1);
@@ -150,9 +151,10 @@ async fn settings_reach_the_client() {
     // Nobody answers on this port: the listener accepts nothing.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("hbase://{}", listener.local_addr().unwrap());
-    let (begun, short) = (Instant::now(), Duration::from_millis(100));
+    let started = Instant::now();
+    let short = Duration::from_millis(100);
     let builder = Database::builder(&url).call_timeout(short).operation_timeout(short);
     let error = builder.open().await.map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
-    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
 }

@@ -49,8 +49,8 @@ async fn rows_are_written_read_and_deleted_by_structs() {
     blog.delete(delete).await.unwrap();
 
     blog.put(Put::new("\0rubbish").unwrap().add("cf", "n", "0").unwrap()).await.unwrap();
-    let found = blog.query("user = 'bob'").rows().await.unwrap().collect().await.unwrap();
-    let keys: Vec<Post<'_>> = found.iter().map(|row| row.key_as().unwrap()).collect();
+    let rows = blog.query("user = 'bob'").rows().await.unwrap().collect().await.unwrap();
+    let keys: Vec<Post<'_>> = rows.iter().map(|row| row.key_as().unwrap()).collect();
     assert_eq!(keys, [post("bob", 3), post("bob", 1)]);
 
     let all = blog.query("at >= 0").with_misfits().rows().await.unwrap().collect().await.unwrap();
@@ -71,16 +71,16 @@ async fn a_struct_of_another_template_is_refused() {
                      table=[bucket 4 of user][user text]_[at millis digits desc]";
 
     let elsewhere = Elsewhere { user: "bob".into(), at: 1 };
-    let wanted =
+    let expected =
         format!("the struct is a key of another template than that of table blog: {templates}");
     let put = blog.row_of(&elsewhere).set("cf", "n", "1").put().await;
-    assert_eq!(put.unwrap_err().to_string(), wanted);
-    assert_eq!(blog.key_of(&elsewhere).unwrap_err().to_string(), wanted);
+    assert_eq!(put.unwrap_err().to_string(), expected);
+    assert_eq!(blog.key_of(&elsewhere).unwrap_err().to_string(), expected);
 
     let page = blog.query("user = 'bob'").page(1).await.unwrap();
     let error = page.rows[0].key_as::<Elsewhere>().unwrap_err();
-    let wanted = format!("the struct is a key of another template than the table's: {templates}");
-    assert_eq!(error.to_string(), wanted);
+    let expected = format!("the struct is a key of another template than the table's: {templates}");
+    assert_eq!(error.to_string(), expected);
     database.close().await.unwrap();
 }
 

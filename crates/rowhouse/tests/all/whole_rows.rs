@@ -23,7 +23,8 @@ async fn no_read_shows_half_a_change_of_a_row() {
         let done = Arc::new(AtomicBool::new(false));
         let mut readers = JoinSet::new();
         for reader in 0..3 {
-            let (table, done) = (Arc::clone(&table), Arc::clone(&done));
+            let table = Arc::clone(&table);
+            let done = Arc::clone(&done);
             readers.spawn(async move {
                 let mut seen = 0;
                 while !done.load(Ordering::Relaxed) {
@@ -112,7 +113,8 @@ async fn look(table: &Table, way: u64) -> Result<u64> {
         scan.batch = Some(5);
     }
     let mut rows = table.scan(scan).await?;
-    let (mut parts, mut seen): (Vec<Row>, u64) = (Vec::new(), 0);
+    let mut parts: Vec<Row> = Vec::new();
+    let mut seen = 0_u64;
     while let Some(part) = rows.next().await? {
         if parts.first().is_some_and(|first| first.key() != part.key()) {
             check(&std::mem::take(&mut parts));

@@ -69,7 +69,7 @@ fn user(row: &QueryRow) -> String {
     row.key("user").unwrap().as_str().unwrap().to_owned()
 }
 
-async fn found(table: &Table, query: Query<'_>) -> Vec<(String, Vec<String>)> {
+async fn rows_of(table: &Table, query: Query<'_>) -> Vec<(String, Vec<String>)> {
     let rows = query.rows().await.unwrap().collect().await.unwrap();
     let columns = table.column_schema().unwrap();
     rows.iter().map(|row| (user(row), cells(columns, row))).collect()
@@ -90,21 +90,21 @@ async fn of_a_column_the_cells_are_given_whose_qualifiers_fit_and_of_others_all(
     on_both(|database, _| async move {
         for (name, key) in KEYS {
             let table = filled(&database, name, key).await;
-            let asked = "user = 'user4' and price.at >= 1970-01-01T00:01:17 and price.id = 7";
+            let condition = "user = 'user4' and price.at >= 1970-01-01T00:01:17 and price.id = 7";
             let newest = prices([79, 78, 77], 7);
             let owned = |cells: &[&str]| cells.iter().map(ToString::to_string).collect::<Vec<_>>();
 
             // Only the family: other columns declared in that family stay.
-            let family = found(&table, table.query(asked).family("f")).await;
+            let family = rows_of(&table, table.query(condition).family("f")).await;
             assert_eq!(family, [("user4".into(), [owned(&["f:!!"]), newest.clone()].concat())]);
 
             // Other columns, if only those are named.
-            let beside = found(&table, table.query(asked).named("count").named("note")).await;
+            let beside = rows_of(&table, table.query(condition).named("count").named("note")).await;
             let expected = [owned(&["f:!!"]), newest.clone(), owned(&["g:n"])].concat();
             assert_eq!(beside, [("user4".into(), expected)]);
 
             // All columns, without further restriction.
-            let all = &found(&table, table.query(asked)).await[0].1;
+            let all = &rows_of(&table, table.query(condition)).await[0].1;
             assert_eq!(all[..5], [owned(&["d:plain", "f:!!"]), newest].concat()[..]);
             let beside = ["g:a", "follows who='ann'", "follows who='bob'", "follows who='eve'"];
             assert_eq!(
@@ -121,9 +121,9 @@ async fn of_a_column_the_cells_are_given_whose_qualifiers_fit_and_of_others_all(
 async fn several_ranges_and_several_columns_are_read_of_a_row() {
     on_both(|database, _| async move {
         let table = filled(&database, "t", "[user string]").await;
-        let asked =
+        let condition =
             "user = 'user2' and event.at between 8 and 10 and follows.who in ('eve', 'ann', 'zoe')";
-        let several = found(&table, table.query(asked).column("g", "z")).await;
+        let several = rows_of(&table, table.query(condition).column("g", "z")).await;
         let expected = [
             "follows who='ann'",
             "follows who='eve'",
@@ -142,10 +142,10 @@ async fn a_row_of_which_nothing_is_left_is_not_given_nor_counted() {
     on_both(|database, _| async move {
         for (name, key) in KEYS {
             let table = filled(&database, name, key).await;
-            let asked = "event.at >= 50";
+            let condition = "event.at >= 50";
             let users = |rows: &[QueryRow]| rows.iter().map(user).collect::<Vec<_>>();
             // In the named families the users 0, 1 and 2 have only events, which do not match.
-            let query = || table.query(asked).column("h", "none");
+            let query = || table.query(condition).column("h", "none");
             let rows = query().rows().await.unwrap().collect().await.unwrap();
             assert_eq!(users(&rows), ["user3", "user4", "user5"]);
             assert_eq!(rows.iter().map(|row| row.row().len()).collect::<Vec<_>>(), [10, 30, 50]);

@@ -88,8 +88,8 @@ pub(crate) fn make(store: &Store, table: &Arc<Table>, round: u64, did: &Did) -> 
             Did::Look { by_scan: true, seen: seen.unwrap() }
         }
         Did::Get { row, .. } => {
-            let found = table.get(&Get::new(key(row)).unwrap()).unwrap();
-            Did::Get { row, seen: found.counter("f", "balance").unwrap().unwrap_or(0) }
+            let stored = table.get(&Get::new(key(row)).unwrap()).unwrap();
+            Did::Get { row, seen: stored.counter("f", "balance").unwrap().unwrap_or(0) }
         }
         Did::Put { row, balance } => {
             table.mutate(&put(row, balance).into()).unwrap();

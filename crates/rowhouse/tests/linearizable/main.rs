@@ -67,9 +67,10 @@ fn rows_of_a_server_change_one_by_one_for_all_its_clients() {
     let open = || async {
         let database = rowhouse::open(format!("hbase://{}", server.address())).await.unwrap();
         let spec = rowhouse::TableSpec::new("t").family("f").family("g");
-        match database.table_exists("t").await.unwrap() {
-            true => database.table("t").await.unwrap(),
-            false => database.create_table(spec).await.unwrap(),
+        if database.table_exists("t").await.unwrap() {
+            database.table("t").await.unwrap()
+        } else {
+            database.create_table(spec).await.unwrap()
         }
     };
     let doors: Vec<Door> = (0..THREADS)
@@ -91,13 +92,15 @@ fn transactions_over_several_rows_are_made_one_by_one() {
         let events = Mutex::new(Vec::new());
         thread::scope(|scope| {
             for thread in 0..THREADS {
-                let (events, store, table) = (&events, &store, &table);
+                let events = &events;
+                let store = &store;
+                let table = &table;
                 scope.spawn(move || {
                     let mut random = Random(round * 1000 + thread as u64);
                     for _ in 0..CHANGES / 2 {
-                        let asked = random.transaction();
-                        events.lock().unwrap().push((thread, Action::Call(asked.clone())));
-                        let did = bank::make(store, table, round, &asked);
+                        let request = random.transaction();
+                        events.lock().unwrap().push((thread, Action::Call(request.clone())));
+                        let did = bank::make(store, table, round, &request);
                         events.lock().unwrap().push((thread, Action::Response(did)));
                     }
                 });
@@ -152,9 +155,9 @@ fn rounds(doors: &[Door], between: impl Fn(u64)) {
                     for _ in 0..CHANGES {
                         let at = random.below(ROWS) as usize;
                         let row = format!("{round}-{at}");
-                        let asked = random.change(door.has_own_times());
-                        events[at].lock().unwrap().push((thread, Action::Call(asked.clone())));
-                        let did = door.make(&row, asked);
+                        let request = random.change(door.has_own_times());
+                        events[at].lock().unwrap().push((thread, Action::Call(request.clone())));
+                        let did = door.make(&row, request);
                         events[at].lock().unwrap().push((thread, Action::Response(did)));
                     }
                 });
@@ -199,14 +202,16 @@ impl Random {
 
     fn transaction(&mut self) -> bank::Did {
         let mut row = || self.below(bank::ROWS as u64) as usize;
-        let (from, to) = (row(), row());
+        let from = row();
+        let to = row();
         match self.below(6) {
             0 => bank::Did::Look { by_scan: false, seen: [0; bank::ROWS] },
             1 => bank::Did::Look { by_scan: true, seen: [0; bank::ROWS] },
             2 => bank::Did::Get { row: from, seen: 0 },
             3 => bank::Did::Put { row: from, balance: self.below(9) as i64 },
             _ => {
-                let (by, least) = (self.below(5) as i64, self.below(12) as i64);
+                let by = self.below(5) as i64;
+                let least = self.below(12) as i64;
                 bank::Did::Move { from, to, by, least, done: false }
             }
         }

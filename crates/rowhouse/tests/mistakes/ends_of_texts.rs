@@ -37,7 +37,8 @@ async fn one_more_in_the_last_byte_overflows_where_that_is_ff() {
     put(&by_hand, [7, 0xFF, 1].as_slice(), "inside").await;
     put(&by_hand, [8].as_slice(), "behind").await;
     // Java: `stop[stop.length - 1]++`.
-    let (start, mut stop) = ([7, 0xFF], [7, 0xFF_u8]);
+    let start = [7, 0xFF];
+    let mut stop = [7, 0xFF_u8];
     stop[1] = stop[1].wrapping_add(1);
     assert!(scan(&by_hand, start.to_vec(), stop.to_vec()).await.is_empty());
 

@@ -61,7 +61,7 @@ async fn four_regions_were_meant_and_the_keys_have_seven_prefixes() {
 }
 
 #[test]
-fn a_bucket_that_is_not_that_of_its_row_is_told() {
+fn a_bucket_of_another_row_is_refused() {
     let schema = KeySchema::parse("[bucket 4 of at][at millis]").unwrap();
     let key = schema.encode(&[("at", 1_425_330_757_685_i64.into())]).unwrap();
     let mut by_hand = key.to_vec();

@@ -52,9 +52,9 @@ async fn a_wide_row_lies_in_one_region_and_its_tall_rows_in_all() {
     assert_eq!((rows.len(), rows[0].len()), (1, readers as usize));
 
     // In the tall table an article's readers are still one ordered query.
-    let found = tall.query("article = 'df887e44' and reader < 10").rows().await.unwrap();
-    let found = found.collect().await.unwrap();
-    let ids: Vec<_> = found.iter().filter_map(|row| row.key("reader")?.as_u64()).collect();
+    let rows = tall.query("article = 'df887e44' and reader < 10").rows().await.unwrap();
+    let rows = rows.collect().await.unwrap();
+    let ids: Vec<_> = rows.iter().filter_map(|row| row.key("reader")?.as_u64()).collect();
     assert_eq!(ids, (0..10).collect::<Vec<_>>());
 }
 

@@ -24,7 +24,7 @@ async fn decimal_text_of_varying_width_puts_10_before_9() {
 }
 
 #[tokio::test]
-async fn keys_that_were_written_so_are_asked_by_the_number_all_the_same() {
+async fn keys_that_were_written_as_text_can_be_queried_by_the_number() {
     let scratch = Scratch::new().await;
     // An existing table: the template describes the keys.
     let table = scratch.by_template("[id decimal]").await;

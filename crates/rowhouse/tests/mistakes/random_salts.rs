@@ -6,7 +6,7 @@ use rowhouse::key::KeySchema;
 use super::{Scratch, put, query, scan, warnings};
 
 #[test]
-fn a_random_number_from_1_to_50_and_the_key_behind_it_cannot_be_told_apart() {
+fn a_random_number_from_1_to_50_and_the_key_after_it_are_ambiguous() {
     let by_hand = |salt: u32, id: &str| format!("{salt}{id}");
     assert_eq!(by_hand(1, "2x"), by_hand(12, "x"));
 

@@ -25,12 +25,14 @@ fn key(millis: i64) -> String {
 #[tokio::test]
 async fn a_reversed_time_scanned_from_its_begin_to_its_end_finds_nothing() {
     let scratch = Scratch::new().await;
-    let (by_hand, posts) = (scratch.by_hand().await, scratch.by_template(TEMPLATE).await);
+    let by_hand = scratch.by_hand().await;
+    let posts = scratch.by_template(TEMPLATE).await;
     for (at, text) in POSTS {
         put(&by_hand, key(at), text).await;
         put(&posts, key(at), text).await;
     }
-    let (first, last) = (key(FIRST_SECOND * 1000), key(LAST_SECOND * 1000));
+    let first = key(FIRST_SECOND * 1000);
+    let last = key(LAST_SECOND * 1000);
     assert!(first > last);
     assert!(scan(&by_hand, first, last).await.is_empty());
     assert_eq!(query(&posts, QUESTION).await, DECEMBER);
@@ -39,16 +41,18 @@ async fn a_reversed_time_scanned_from_its_begin_to_its_end_finds_nothing() {
 #[tokio::test]
 async fn a_scan_that_ends_before_the_boundary_loses_the_row_on_it() {
     let scratch = Scratch::new().await;
-    let (by_hand, posts) = (scratch.by_hand().await, scratch.by_template(TEMPLATE).await);
+    let by_hand = scratch.by_hand().await;
+    let posts = scratch.by_template(TEMPLATE).await;
     for (at, text) in POSTS {
         put(&by_hand, key(at), text).await;
         put(&posts, key(at), text).await;
     }
     // From the end of December to its start: the stop row is excluded from the scan, and it is the
     // first post.
-    let (newest, oldest) = (key(LAST_SECOND * 1000 + 999), key(FIRST_SECOND * 1000));
-    let found = scan(&by_hand, newest.clone(), oldest.clone()).await;
-    assert_eq!(found, ["last second ends", "last second begins"]);
+    let newest = key(LAST_SECOND * 1000 + 999);
+    let oldest = key(FIRST_SECOND * 1000);
+    let texts = scan(&by_hand, newest.clone(), oldest.clone()).await;
+    assert_eq!(texts, ["last second ends", "last second begins"]);
     // By hand, one additional byte at the stop row fixes it.
     assert_eq!(scan(&by_hand, newest, oldest + "\0").await, DECEMBER);
     assert_eq!(query(&posts, QUESTION).await, DECEMBER);
@@ -57,13 +61,15 @@ async fn a_scan_that_ends_before_the_boundary_loses_the_row_on_it() {
 #[tokio::test]
 async fn an_end_in_whole_seconds_loses_the_last_999_milliseconds() {
     let scratch = Scratch::new().await;
-    let (by_hand, posts) = (scratch.by_hand().await, scratch.by_template(TEMPLATE).await);
+    let by_hand = scratch.by_hand().await;
+    let posts = scratch.by_template(TEMPLATE).await;
     for (at, text) in POSTS {
         put(&by_hand, key(at), text).await;
         put(&posts, key(at), text).await;
     }
     // Both ends as parsed from "2022-12-31 23:59:59" and "2022-12-01 00:00:00".
-    let (newest, oldest) = (key(LAST_SECOND * 1000), key(FIRST_SECOND * 1000));
+    let newest = key(LAST_SECOND * 1000);
+    let oldest = key(FIRST_SECOND * 1000);
     assert_eq!(scan(&by_hand, newest, oldest).await, ["last second begins"]);
     assert_eq!(query(&posts, QUESTION).await, DECEMBER);
     // A whole second, if the query requests it.

@@ -16,7 +16,8 @@ const IN_BEIJING: [&str; 2] = ["December in both", "December in Beijing, Novembe
 async fn local_time_taken_for_utc_finds_eight_hours_too_many_and_too_few() {
     let scratch = Scratch::new().await;
     let template = "[blogger text]_[at millis digits desc]";
-    let (by_hand, posts) = (scratch.by_hand().await, scratch.by_template(template).await);
+    let by_hand = scratch.by_hand().await;
+    let posts = scratch.by_template(template).await;
     for (at, text) in POSTS {
         let key = posts.key(&[("blogger", "123".into()), ("at", at.into())]).unwrap();
         put(&by_hand, key.clone(), text).await;
@@ -24,16 +25,17 @@ async fn local_time_taken_for_utc_finds_eight_hours_too_many_and_too_few() {
     }
     // "2022-12-01" and "2023-01-01" as parsed on a machine with time zone UTC.
     let key = |millis: i64| format!("123_{}", i64::MAX - millis);
-    let (first, behind) = (1_669_852_800_000, 1_672_531_200_000);
-    let found = scan(&by_hand, key(behind - 1), key(first - 1)).await;
-    assert_eq!(found, ["January in Beijing, December in UTC", "December in both"]);
+    let first = 1_669_852_800_000;
+    let end = 1_672_531_200_000;
+    let texts = scan(&by_hand, key(end - 1), key(first - 1)).await;
+    assert_eq!(texts, ["January in Beijing, December in UTC", "December in both"]);
 
     // The time zone is set in the query, for all times that name none …
     let beijing = TimeZone::posix("<+08>-8").unwrap();
     let question = posts.query("blogger = '123' and at during 2022-12").zone(beijing);
-    let found = question.rows().await.unwrap().collect().await.unwrap();
-    let found: Vec<_> = found.iter().map(|row| row.text("d", "text").unwrap()).collect();
-    assert_eq!(found, IN_BEIJING);
+    let rows = question.rows().await.unwrap().collect().await.unwrap();
+    let texts: Vec<_> = rows.iter().map(|row| row.text("d", "text").unwrap()).collect();
+    assert_eq!(texts, IN_BEIJING);
     // … or with each time.
     let question =
         "blogger = '123' and at >= 2022-12-01T00:00+08:00 and at < 2023-01-01T00:00+08:00";

@@ -8,15 +8,16 @@ use serde_json::{Map, Value as Json, json};
 use super::{OutputFormat, PrintResult};
 
 /// Prints every block.
-pub(super) fn tell(file: &HFile, shown: &OutputFormat, out: &mut dyn Write) -> PrintResult {
+pub(super) fn print(file: &HFile, shown: &OutputFormat, out: &mut dyn Write) -> PrintResult {
     if !shown.json {
         writeln!(out, "{:>12} {:>9} {:>9} {:>7}  kind", "offset", "len", "payload", "cells")?;
     }
     for facts in file.blocks() {
         let facts = facts?;
-        match shown.json {
-            true => writeln!(out, "{}", document(file, &facts, shown))?,
-            false => writeln!(out, "{}", line(&facts, shown))?,
+        if shown.json {
+            writeln!(out, "{}", document(file, &facts, shown))?;
+        } else {
+            writeln!(out, "{}", line(&facts, shown))?;
         }
     }
     Ok(())

@@ -40,7 +40,7 @@ pub(super) struct CellSelection {
 
 impl CellsArgs {
     /// Returns true if cells were requested.
-    pub(super) fn is_asked(&self) -> bool {
+    pub(super) fn is_requested(&self) -> bool {
         self.cells
     }
 
@@ -52,7 +52,8 @@ impl CellsArgs {
         let bytes = |text: &Option<String>| -> Result<Bytes> {
             Ok(text.as_deref().map(unescape).transpose()?.unwrap_or_default().into())
         };
-        let (mut start, mut stop) = (bytes(&self.start)?, bytes(&self.stop)?);
+        let mut start = bytes(&self.start)?;
+        let mut stop = bytes(&self.stop)?;
         if self.row.is_some() {
             let row = bytes(&self.row)?;
             stop = [&row[..], &[0]].concat().into();
@@ -63,22 +64,23 @@ impl CellsArgs {
 }
 
 /// Prints the selected cells.
-pub(super) fn tell(
+pub(super) fn print(
     file: &HFile,
-    wanted: &CellSelection,
+    selection: &CellSelection,
     shown: &OutputFormat,
     out: &mut dyn Write,
 ) -> PrintResult {
-    let mut cells = file.cells_from(&Key::row_start(&wanted.rows.start))?;
-    let mut left = wanted.limit;
+    let mut cells = file.cells_from(&Key::row_start(&selection.rows.start))?;
+    let mut left = selection.limit;
     while let Some(cell) = cells.cell() {
-        if left == 0 || !wanted.rows.contains(cell.key.row) {
+        if left == 0 || !selection.rows.contains(cell.key.row) {
             break;
         }
         left -= 1;
-        match shown.json {
-            true => writeln!(out, "{}", document(&cell, shown))?,
-            false => writeln!(out, "{}", line(&cell, shown))?,
+        if shown.json {
+            writeln!(out, "{}", document(&cell, shown))?;
+        } else {
+            writeln!(out, "{}", line(&cell, shown))?;
         }
         cells.advance()?;
     }

@@ -64,13 +64,13 @@ pub(crate) fn run(args: &HFileArgs) -> CommandResult {
             let line = if nth == 0 { "" } else { "\n" };
             let _ = writeln!(out, "{line}{}", path.display());
         }
-        let told = HFile::open(path).map_err(PrintError::File).and_then(|file| match args {
-            _ if args.blocks => blocks::tell(&file, &shown, &mut out),
-            _ if args.cells.is_asked() => cells::tell(&file, &range, &shown, &mut out),
-            _ => summary::tell(&file, &shown, &mut out),
+        let result = HFile::open(path).map_err(PrintError::File).and_then(|file| match args {
+            _ if args.blocks => blocks::print(&file, &shown, &mut out),
+            _ if args.cells.is_requested() => cells::print(&file, &range, &shown, &mut out),
+            _ => summary::print(&file, &shown, &mut out),
         });
-        let told = told.and_then(|()| out.flush().map_err(PrintError::Output));
-        match told {
+        let result = result.and_then(|()| out.flush().map_err(PrintError::Output));
+        match result {
             Ok(()) => {}
             // The output reader has closed the pipe.
             Err(PrintError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => break,

@@ -14,14 +14,13 @@ use crate::counted::counted;
 use crate::shell::timestamp;
 
 /// Prints a file summary.
-pub(super) fn tell(file: &HFile, shown: &OutputFormat, out: &mut dyn Write) -> PrintResult {
+pub(super) fn print(file: &HFile, shown: &OutputFormat, out: &mut dyn Write) -> PrintResult {
     let counted = CellCounts::of(file)?;
-    match shown.json {
-        true => writeln!(out, "{}", document(file, &counted, shown)?)?,
-        false => {
-            for (name, value) in lines(file, &counted, shown)? {
-                writeln!(out, "{name:<12} {value}")?;
-            }
+    if shown.json {
+        writeln!(out, "{}", document(file, &counted, shown)?)?;
+    } else {
+        for (name, value) in lines(file, &counted, shown)? {
+            writeln!(out, "{name:<12} {value}")?;
         }
     }
     Ok(())
@@ -99,7 +98,8 @@ fn lines(
     cells: &CellCounts,
     shown: &OutputFormat,
 ) -> Result<Vec<(&'static str, String)>> {
-    let (meta, trailer) = (file.meta(), file.meta().trailer());
+    let meta = file.meta();
+    let trailer = file.meta().trailer();
     let mut lines = vec![
         ("file", counted(trailer.file_len, "byte")),
         (
@@ -154,7 +154,7 @@ fn lines(
         ),
     ));
     for (name, bloom) in [("bloom", meta.bloom()), ("deletes", meta.delete_family_bloom())] {
-        let told = bloom.map(|bloom| {
+        let text = bloom.map(|bloom| {
             let bytes: u64 = bloom.chunks().map(|chunk| u64::from(chunk.len)).sum();
             let chunks = bloom.chunks().count();
             format!(
@@ -165,7 +165,7 @@ fn lines(
                 counted(bytes, "byte")
             )
         });
-        lines.push((name, told.unwrap_or_else(|| "no bloom".to_owned())));
+        lines.push((name, text.unwrap_or_else(|| "no bloom".to_owned())));
     }
     for (name, value) in meta.info().iter() {
         lines.push(("info", format!("{} = {}", escape(name), info_value(name, value))));
@@ -215,7 +215,8 @@ fn info_value(name: &[u8], value: &[u8]) -> String {
 }
 
 fn document(file: &HFile, counted: &CellCounts, shown: &OutputFormat) -> Result<Json> {
-    let (meta, trailer) = (file.meta(), file.meta().trailer());
+    let meta = file.meta();
+    let trailer = file.meta().trailer();
     let mut document = Map::new();
     let mut put = |name: &str, value: Json| document.insert(name.to_owned(), value);
     put("file", json!(file.path().display().to_string()));

@@ -17,7 +17,8 @@ pub(super) fn run(table: &TableName, hfiles: &Path, data: &Path) -> CommandResul
     let loaded = load_hfiles(data, table, hfiles, |progress| bar.draw(&progress));
     bar.clear();
     let report = loaded?;
-    let (cells, files) = (counted(report.cells, "cell"), counted(report.files, "HFile"));
+    let cells = counted(report.cells, "cell");
+    let files = counted(report.files, "HFile");
     let are = if report.cells == 1 { "is" } else { "are" };
     print(format_args!("{cells} of {files} {are} in {table}"))?;
     Ok(ExitCode::SUCCESS)

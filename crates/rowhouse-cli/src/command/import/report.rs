@@ -28,7 +28,8 @@ pub(super) fn text(summary: &Summary) -> String {
     for path in &summary.rejects {
         let _ = writeln!(text, "rejected rows are in {}", path.display());
     }
-    let (written, table) = (counted(summary.written, "row"), &summary.table);
+    let written = counted(summary.written, "row");
+    let table = &summary.table;
     let _ = match (summary.is_dry_run, summary.is_resumed) {
         (true, _) if summary.is_refused => {
             writeln!(text, "nothing was written, and nothing would be without --duplicates merge")

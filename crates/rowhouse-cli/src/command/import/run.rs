@@ -27,9 +27,10 @@ pub(super) fn run(args: &ImportArgs) -> CommandResult {
     let imported = runtime.block_on(import(args, &bar));
     bar.clear();
     let summary = imported?;
-    match args.rows.json {
-        true => print(report::json(&summary))?,
-        false => print(report::text(&summary).trim_end())?,
+    if args.rows.json {
+        print(report::json(&summary))?;
+    } else {
+        print(report::text(&summary).trim_end())?;
     }
     if summary.is_refused {
         return Ok(ExitCode::FAILURE);

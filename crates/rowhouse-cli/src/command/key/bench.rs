@@ -28,11 +28,12 @@ pub(super) fn run(schema: &KeySchema, json: bool, out: &mut dyn Write) -> KeyRes
         for row in &rows {
             key.clear();
             // Values that were encoded once can be encoded again.
-            let made = match schema.has_salt() {
-                true => schema.encode_salted(&row.named, row.salt).map(|made| {
+            let made = if schema.has_salt() {
+                schema.encode_salted(&row.named, row.salt).map(|made| {
                     black_box(made);
-                }),
-                false => schema.encode_values(&row.values, &mut key),
+                })
+            } else {
+                schema.encode_values(&row.values, &mut key)
             };
             black_box((made.is_ok(), &key));
         }
@@ -43,25 +44,22 @@ pub(super) fn run(schema: &KeySchema, json: bool, out: &mut dyn Write) -> KeyRes
             black_box((schema.decode_into(&row.key, &mut values).is_ok(), &values));
         }
     });
-    match json {
-        true => {
-            let document = json!({ "encode_ns": encode, "decode_ns": decode, "key_bytes": bytes });
-            writeln!(out, "{document}")?;
-        }
-        false => {
-            writeln!(out, "encode {encode:7.1} ns")?;
-            writeln!(out, "decode {decode:7.1} ns")?;
-            writeln!(out, "a key  {bytes:7.1} bytes")?;
-        }
+    if json {
+        let document = json!({ "encode_ns": encode, "decode_ns": decode, "key_bytes": bytes });
+        writeln!(out, "{document}")?;
+    } else {
+        writeln!(out, "encode {encode:7.1} ns")?;
+        writeln!(out, "decode {decode:7.1} ns")?;
+        writeln!(out, "a key  {bytes:7.1} bytes")?;
     }
     Ok(Outcome::Fine)
 }
 
 /// Returns the nanoseconds per key in the fastest pass among many.
 fn quickest(mut pass: impl FnMut()) -> f64 {
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut quickest = Duration::MAX;
-    while begun.elapsed() < MEASURED {
+    while started.elapsed() < MEASURED {
         let before = Instant::now();
         pass();
         quickest = quickest.min(before.elapsed());
@@ -118,7 +116,8 @@ fn value(field_type: &FieldType, draw: u32, random: &mut Random) -> Value {
         FieldType::Blob => random.bytes(len).into(),
         FieldType::Bytes { width } => random.bytes((*width).into()).into(),
         FieldType::Uuid => {
-            let (high, low) = (random.next().to_be_bytes(), random.next().to_be_bytes());
+            let high = random.next().to_be_bytes();
+            let low = random.next().to_be_bytes();
             Uuid::new(std::array::from_fn(|at| if at < 8 { high[at] } else { low[at - 8] })).into()
         }
         FieldType::Hex { width, upper } => {

@@ -51,22 +51,20 @@ pub(super) fn run(
     let findings = schema.check_with(&sample);
     for finding in &findings {
         let Finding { rule, message, .. } = finding;
-        match json {
-            true => {
-                let (code, name) = (rule.code(), rule.name());
-                let reason = rule.reason();
-                let measured = rule.measured();
-                let document = json!({
-                    "rule": code, "name": name, "message": message, "reason": reason,
-                    "measured": measured,
-                });
-                writeln!(out, "{document}")?;
-            }
-            false => {
-                writeln!(out, "{finding}")?;
-                if let Some(measured) = rule.measured() {
-                    writeln!(out, "  measured: {measured}")?;
-                }
+        if json {
+            let code = rule.code();
+            let name = rule.name();
+            let reason = rule.reason();
+            let measured = rule.measured();
+            let document = json!({
+                "rule": code, "name": name, "message": message, "reason": reason,
+                "measured": measured,
+            });
+            writeln!(out, "{document}")?;
+        } else {
+            writeln!(out, "{finding}")?;
+            if let Some(measured) = rule.measured() {
+                writeln!(out, "  measured: {measured}")?;
             }
         }
     }
@@ -80,8 +78,8 @@ pub(super) fn run(
         spread.print(args.notation, json, out)?;
     }
     let counts = |finding: &Finding| args.deny.is_empty() || args.deny.contains(&finding.rule);
-    let is_found = misfits > 0 || findings.iter().any(counts);
-    Ok(read.and(if is_found { Outcome::Findings } else { Outcome::Fine }))
+    let has_findings = misfits > 0 || findings.iter().any(counts);
+    Ok(read.and(if has_findings { Outcome::Findings } else { Outcome::Fine }))
 }
 
 /// Returns the keys of the sample, and whether all of the values could be encoded.

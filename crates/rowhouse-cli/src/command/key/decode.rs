@@ -34,9 +34,10 @@ pub(super) fn run(
         let key = args.notation.read(text)?;
         let decoded = schema.decode(&key);
         let shown = args.notation.print(&key);
-        match json {
-            true => print_json(&shown, &decoded, args.zone.zone, out)?,
-            false => print_text(&shown, &decoded, args.zone.zone, out)?,
+        if json {
+            print_json(&shown, &decoded, args.zone.zone, out)?;
+        } else {
+            print_text(&shown, &decoded, args.zone.zone, out)?;
         }
         Ok(if decoded.is_ok() { Outcome::Fine } else { Outcome::Findings })
     };

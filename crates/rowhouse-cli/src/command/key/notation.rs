@@ -20,10 +20,7 @@ pub(super) struct Notation {
 impl Notation {
     /// Returns a key as text.
     pub(super) fn print(self, key: &[u8]) -> String {
-        match self.hex {
-            true => hex(key),
-            false => escape(key),
-        }
+        if self.hex { hex(key) } else { escape(key) }
     }
 
     /// Parses the bytes of a key.

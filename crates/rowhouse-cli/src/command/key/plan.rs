@@ -50,7 +50,8 @@ impl QueryArgs {
         let zone = self.zone.zone;
         let ranges = ranges(plan).map(|(buckets, range)| {
             let buckets: Json = buckets.iter().map(|bucket| notation::json(bucket, zone)).collect();
-            let (start, stop) = (notation.print(&range.start), notation.print(&range.stop));
+            let start = notation.print(&range.start);
+            let stop = notation.print(&range.stop);
             json!({ "start": start, "stop": stop, "buckets": buckets })
         });
         let mut document = json!({

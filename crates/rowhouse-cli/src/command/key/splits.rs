@@ -27,9 +27,10 @@ pub(super) fn run(
 ) -> KeyResult {
     for split in schema.splits(args.regions)? {
         let key = args.notation.print(&split);
-        match json {
-            true => writeln!(out, "{}", json!({ "key": key }))?,
-            false => writeln!(out, "{key}")?,
+        if json {
+            writeln!(out, "{}", json!({ "key": key }))?;
+        } else {
+            writeln!(out, "{key}")?;
         }
     }
     Ok(Outcome::Fine)

@@ -69,10 +69,10 @@ fn each_record(
             }
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
-                match error.is_io_error() {
-                    true => return Err(unreadable_csv(error).into()),
-                    false => (line, Err(unreadable_csv(error).into())),
+                if error.is_io_error() {
+                    return Err(unreadable_csv(error).into());
                 }
+                (line, Err(unreadable_csv(error).into()))
             }
         };
         verdict = verdict.and(match taken {
@@ -90,9 +90,10 @@ pub(super) type NamedValues = Vec<(String, Value)>;
 
 /// Returns the key of these values. A salt that is not given is drawn at random.
 pub(super) fn key(schema: &KeySchema, values: NamedValues) -> Result<Bytes> {
-    match schema.has_salt() {
-        true => schema.encode_salted(&values, RandomState::new().hash_one(())),
-        false => schema.encode(&values),
+    if schema.has_salt() {
+        schema.encode_salted(&values, RandomState::new().hash_one(()))
+    } else {
+        schema.encode(&values)
     }
 }
 

@@ -55,7 +55,8 @@ impl Zone {
 impl std::fmt::Display for Zone {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let seconds = self.offset.seconds();
-        let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
+        let sign = if seconds < 0 { '-' } else { '+' };
+        let minutes = seconds.abs() / 60;
         match minutes {
             0 => f.write_str("Z"),
             _ => write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60),

@@ -7,7 +7,7 @@ use crate::design::{ScratchDir, advice_lines, step_text};
 use crate::output::StatusLine;
 use crate::shell::command::Action::Reads;
 use crate::shell::command::{Call, Command, Group, TABLE, repeated};
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::session::{Session, boxed};
 
 pub(super) const COMMANDS: &[Command] = &[Command {
@@ -35,7 +35,9 @@ async fn advise(session: &mut Session, call: Call) -> Result<()> {
     shown.show(format_args!("reading a sample of {table}"));
     let workload = match workload_of(&session.database, &table, &questions).await {
         // A mistake in a question, or a table that has no rows to go by.
-        Err(error) if error.kind() == ErrorKind::InvalidRequest => return said(error.message()),
+        Err(error) if error.kind() == ErrorKind::InvalidRequest => {
+            return usage_error(error.message());
+        }
         workload => workload?,
     };
     let dir = ScratchDir::create()?;

@@ -12,7 +12,7 @@ use super::tables::existing;
 use crate::shell::argument;
 use crate::shell::command::Action::Changes;
 use crate::shell::command::{Call, Command, Group, TABLE, repeated, required};
-use crate::shell::failure::{Failure, Result, said};
+use crate::shell::failure::{Failure, Result, usage_error};
 use crate::shell::grammar::{Hash, Value};
 use crate::shell::options::{OptionText, Options, join};
 use crate::shell::session::{Session, boxed};
@@ -65,7 +65,7 @@ async fn alter(session: &mut Session, call: Call) -> Result<()> {
         return alter_key(session, &call, pairs.clone()).await;
     }
     if call.arguments.iter().any(is_key) {
-        return said("KEY must be altered alone: rows are checked first");
+        return usage_error("KEY must be altered alone: rows are checked first");
     }
     let mut steps = Vec::new();
     for argument in call.arguments.iter().skip(1).cloned() {
@@ -142,7 +142,9 @@ fn read(known: &[OptionText], argument: Value) -> Result<Vec<Alteration>> {
             let steps = values.into_iter().map(|value| read(known, value));
             return Ok(steps.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect());
         }
-        other => return said(format!("a family must be a text or a hash, not {}", other.kind())),
+        other => {
+            return usage_error(format!("a family must be a text or a hash, not {}", other.kind()));
+        }
     };
     let mut options = Options::new(known, "alter", pairs)?;
     let steps = match options.take_text("METHOD")? {
@@ -170,31 +172,32 @@ fn by_method(method: &str, options: &mut Options) -> Result<Vec<Alteration>> {
             let names = take_names(options, "NAME", method)?;
             Ok(names.into_iter().map(Alteration::UnsetConfiguration).collect())
         }
-        _ => said(format!("Unknown method: {method}")),
+        _ => usage_error(format!("Unknown method: {method}")),
     }
 }
 
 fn family(options: &mut Options) -> Result<Alteration> {
     let name = options.take_bytes("NAME")?.unwrap_or_default();
-    let family = FamilyDescriptor::new(name).or_else(|error| said(error.message()))?;
+    let family = FamilyDescriptor::new(name).or_else(|error| usage_error(error.message()))?;
     Ok(Alteration::Family(family, Declared::of_family(options)?))
 }
 
 fn drop_families(options: &mut Options, option: &str) -> Result<Vec<Alteration>> {
     let names = options.take_list(option);
     if names.is_empty() {
-        return said("NAME parameter missing for delete method");
+        return usage_error("NAME parameter missing for delete method");
     }
     names.iter().map(|name| Ok(Alteration::DropFamily(argument::bytes("NAME", name)?))).collect()
 }
 
 fn table(options: &mut Options) -> Result<Vec<Alteration>> {
     if options.has("FORCE") {
-        return said("FORCE requires KEY");
+        return usage_error("FORCE requires KEY");
     }
     let mut steps = Vec::new();
     if let Some(columns) = options.take_text("COLUMNS")? {
-        let columns = ColumnSchema::parse(&columns).or_else(|error| said(error.message()))?;
+        let columns =
+            ColumnSchema::parse(&columns).or_else(|error| usage_error(error.message()))?;
         steps.push(Alteration::Columns(columns.to_stored()));
     }
     if let Some(indexes) = options.take_text("INDEXES")? {
@@ -210,7 +213,7 @@ fn table(options: &mut Options) -> Result<Vec<Alteration>> {
 fn take_names(options: &mut Options, option: &str, method: &str) -> Result<Vec<String>> {
     let names = options.take_list(option);
     if names.is_empty() {
-        return said(format!("{option} parameter missing for {method} method"));
+        return usage_error(format!("{option} parameter missing for {method} method"));
     }
     names.iter().map(|name| argument::text(option, name)).collect()
 }
@@ -220,15 +223,16 @@ async fn alter_key(session: &mut Session, call: &Call, pairs: Hash) -> Result<()
     let template = options.take_text("KEY")?.unwrap_or_default();
     let is_forced = options.take_truth("FORCE")?;
     if let Some(other) = ["COLUMNS", "INDEXES"].into_iter().find(|name| options.has(name)) {
-        return said(format!("KEY and {other} must be altered in two commands"));
+        return usage_error(format!("KEY and {other} must be altered in two commands"));
     }
     options.finish()?;
-    let schema = KeySchema::parse(&template).or_else(|error| said(error.message()))?;
+    let schema = KeySchema::parse(&template).or_else(|error| usage_error(error.message()))?;
 
     let name = existing(session, call).await?;
-    let altered = match is_forced {
-        true => session.database.admin().alter_key_unchecked(&name, &template).await.map(|()| None),
-        false => session.database.admin().alter_key(&name, &template).await.map(Some),
+    let altered = if is_forced {
+        session.database.admin().alter_key_unchecked(&name, &template).await.map(|()| None)
+    } else {
+        session.database.admin().alter_key(&name, &template).await.map(Some)
     };
     if let Some(fit) = altered.map_err(refused)? {
         session.say(fit)?;
@@ -239,8 +243,8 @@ async fn alter_key(session: &mut Session, call: &Call, pairs: Hash) -> Result<()
     say_done(session, &name).await
 }
 
-fn has(pairs: &Hash, wanted: &str) -> bool {
-    pairs.iter().any(|(name, _)| name == wanted)
+fn has(pairs: &Hash, key: &str) -> bool {
+    pairs.iter().any(|(name, _)| name == key)
 }
 
 /// Converts an error in a declaration, which does not come from a server.

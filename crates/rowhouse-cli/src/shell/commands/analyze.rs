@@ -4,7 +4,7 @@ use rowhouse::query::Analysis;
 
 use crate::analysis::json_of;
 use crate::drawing::write_drawing;
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::grammar::Value;
 use crate::shell::options::{OptionText, Options};
 use crate::shell::session::Session;
@@ -31,7 +31,9 @@ impl Analyze {
             None | Some(Value::Boolean(true)) => false,
             Some(Value::Boolean(false)) => return Ok(None),
             Some(Value::Text(text)) if text == "json" => true,
-            Some(other) => return said(format!("ANALYZE must be true, false or 'json': {other}")),
+            Some(other) => {
+                return usage_error(format!("ANALYZE must be true, false or 'json': {other}"));
+            }
         };
         Ok(Some(Self { as_json, svg }))
     }
@@ -40,9 +42,10 @@ impl Analyze {
         if let Some(path) = &self.svg {
             write_drawing(path, &analysis.to_svg())?;
         }
-        match self.as_json {
-            true => session.say(json_of(analysis)),
-            false => session.say(analysis.to_string().trim_end()),
+        if self.as_json {
+            session.say(json_of(analysis))
+        } else {
+            session.say(analysis.to_string().trim_end())
         }
     }
 }

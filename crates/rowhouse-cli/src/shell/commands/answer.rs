@@ -8,7 +8,7 @@ use rowhouse_model::escape_line;
 use super::decode;
 use super::query_parts::{check, mistake, say_next, say_skipped, searched, using_index, zone};
 use super::search::Order;
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::options::{OptionText, Options};
 use crate::shell::session::Session;
 
@@ -33,13 +33,15 @@ impl Answer {
         let keys = options.take_truth("KEYS_ONLY")?.then_some(Self::Keys);
         let count = options.take_truth("COUNT")?.then_some(Self::Count);
         let facets = options.take_text("FACETS")?.map(Self::Facets);
-        let mut asked = [keys, count, facets].into_iter().flatten();
-        let answer = asked.next().unwrap_or(Self::Rows);
-        match asked.next() {
+        let mut requested = [keys, count, facets].into_iter().flatten();
+        let answer = requested.next().unwrap_or(Self::Rows);
+        match requested.next() {
             None => Ok(answer),
-            Some(other) => {
-                said(format!("{} and {} exclude each other", answer.option(), other.option()))
-            }
+            Some(other) => usage_error(format!(
+                "{} and {} exclude each other",
+                answer.option(),
+                other.option()
+            )),
         }
     }
 
@@ -58,7 +60,7 @@ impl Answer {
 pub(super) async fn say_answer(
     session: &mut Session,
     table: &str,
-    asked: &str,
+    text: &str,
     answer: Answer,
     mut options: Options,
 ) -> Result<()> {
@@ -73,25 +75,25 @@ pub(super) async fn say_answer(
         _ => KeysOptions::default(),
     };
     if let Some(other) = options.first() {
-        return said(format!("{} and {other} exclude each other", answer.option()));
+        return usage_error(format!("{} and {other} exclude each other", answer.option()));
     }
 
     let table = session.database.table(table).await?;
-    let query = keys.of(using_index(table.query(asked).zone(zone), using));
-    let search = check(&query, asked).await?;
+    let query = keys.of(using_index(table.query(text).zone(zone), using));
+    let search = check(&query, text).await?;
     keys.order.check(search.as_ref())?;
     match answer {
         Answer::Rows => Ok(()),
         Answer::Count => {
-            let count = searched(asked, query.count().await)?;
+            let count = searched(text, query.count().await)?;
             session.say(format_args!("{count} row(s)"))
         }
         Answer::Keys => {
             let schema = decode::schema(keys.decode, &table)?;
             let Some(rows) = limit else {
-                return say_keys(session, schema, &searched(asked, query.keys().await)?);
+                return say_keys(session, schema, &searched(text, query.keys().await)?);
             };
-            let page = searched(asked, query.keys_page(rows as usize).await)?;
+            let page = searched(text, query.keys_page(rows as usize).await)?;
             say_keys(session, schema, &page.keys)?;
             say_skipped(session, page.left_out, page.unreadable)?;
             say_next(session, page.next.as_deref())
@@ -126,7 +128,7 @@ impl KeysOptions {
             offset: options.take_number("OFFSET")?.unwrap_or(0),
             page: options.take_text("PAGE")?,
             reversed: options.take_truth("REVERSED")?,
-            decode: decode::wanted(options)?,
+            decode: decode::take(options)?,
         })
     }
 

@@ -23,9 +23,10 @@ pub(super) enum SelectedColumn<'t> {
 impl<'t> SelectedCells<'t> {
     pub(super) fn new(table: &'t Table, parts: Vec<SelectedColumn<'t>>) -> Self {
         let has_template = parts.iter().any(|part| matches!(part, SelectedColumn::Template(_)));
-        match has_template {
-            true => Self { schema: table.column_schema().ok(), parts },
-            false => Self::default(),
+        if has_template {
+            Self { schema: table.column_schema().ok(), parts }
+        } else {
+            Self::default()
         }
     }
 
@@ -35,9 +36,9 @@ impl<'t> SelectedCells<'t> {
         self.parts.iter().any(|part| match part {
             SelectedColumn::Family(name) => name == family,
             SelectedColumn::Column(name, own) => name == family && own == qualifier,
-            SelectedColumn::Template(column) => {
-                schema.find(family, qualifier).is_some_and(|found| found.name() == column.name())
-            }
+            SelectedColumn::Template(column) => schema
+                .find(family, qualifier)
+                .is_some_and(|declared| declared.name() == column.name()),
         })
     }
 

@@ -12,7 +12,7 @@ use super::converter::{Converter, Converters};
 use super::row::values;
 use crate::shell::argument;
 use crate::shell::command::Call;
-use crate::shell::failure::{Failure, Result, said};
+use crate::shell::failure::{Failure, Result, usage_error};
 use crate::shell::grammar::{Hash, Value};
 use crate::shell::options::{OptionText, Options};
 use crate::shell::session::Session;
@@ -32,7 +32,9 @@ pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
     };
     if family.is_empty() {
         let text = escape(text);
-        return said(format!("a column is FAMILY:QUALIFIER, its family is missing: '{text}'"));
+        return usage_error(format!(
+            "a column is FAMILY:QUALIFIER, its family is missing: '{text}'"
+        ));
     }
     Ok((family, qualifier))
 }
@@ -84,7 +86,7 @@ impl WrittenColumn {
         match (self.place_or_family(session, table).await?, self) {
             ((family, Some(qualifier)), _) => Ok((family, qualifier)),
             ((family, None), Self::Fields(..)) => Ok((family, Bytes::new())),
-            ((_, None), Self::Text(text)) => said(format!(
+            ((_, None), Self::Text(text)) => usage_error(format!(
                 "a column is FAMILY:QUALIFIER or the name of a declared one, its qualifier is missing: '{}'",
                 escape(text)
             )),
@@ -102,7 +104,7 @@ impl WrittenColumn {
             // The bytes that an increment writes.
             let one = column.encode_value(&1.into());
             if !one.is_ok_and(|one| one[..] == 1i64.to_be_bytes()) {
-                return said(format!(
+                return usage_error(format!(
                     "`{}` is {}, and a counter is java.long: eight bytes, big-endian",
                     column.name(),
                     column.field_type()
@@ -140,7 +142,8 @@ impl WrittenColumn {
         let value = typed(declared, &value).map_err(refused)?;
         hints.extend(declared.unit_hint(&value));
         // This error names the column itself.
-        let encoded = declared.encode_value(&value).or_else(|error| said(error.message()))?;
+        let encoded =
+            declared.encode_value(&value).or_else(|error| usage_error(error.message()))?;
         Ok((Bytes::copy_from_slice(declared.family()), qualifier, encoded))
     }
 }
@@ -151,14 +154,14 @@ fn by_fields<'t>(table: &'t Table, name: &str, fields: &Hash) -> Result<(&'t Col
     let column = declared.iter().find(|column| column.name() == name);
     let Some((column, template)) = column.and_then(|column| Some((column, column.template()?)))
     else {
-        return said(format!(
+        return usage_error(format!(
             "the table declares no column `{name}` whose qualifiers have fields: alter it with COLUMNS => '…'"
         ));
     };
     let qualifier = values(template, fields).and_then(|values| template.encode(&values));
     match qualifier {
         Ok(qualifier) => Ok((column, qualifier)),
-        Err(error) => said(format!("column `{name}`: {}", error.message())),
+        Err(error) => usage_error(format!("column `{name}`: {}", error.message())),
     }
 }
 
@@ -205,7 +208,7 @@ fn typed(column: &Column, value: &[u8]) -> rowhouse::Result<FieldValue> {
 
 /// Refuses a column with many qualifiers where one is needed.
 fn many<T>(column: &Column) -> Result<T> {
-    said(format!(
+    usage_error(format!(
         "`{name}` has many qualifiers, those of {}: name one by its fields, {{{name} => {{FIELD => value}}}}, or as '{}:…'",
         column.template().map(ToString::to_string).unwrap_or_default(),
         escape(column.family()),

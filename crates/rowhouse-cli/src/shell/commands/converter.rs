@@ -6,7 +6,7 @@ use rowhouse::cell::KeyValue;
 use rowhouse::key::escape;
 use rowhouse_model::escape_line;
 
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::options::{OptionText, Options};
 use crate::shell::print::ruby_float;
 
@@ -54,7 +54,7 @@ impl Converter {
             Some((_, converter)) => Ok(*converter),
             None => {
                 let known = NAMES.map(|(name, _)| name).join(", ");
-                said(format!("a converter is one of {known}: {text}"))
+                usage_error(format!("a converter is one of {known}: {text}"))
             }
         }
     }
@@ -71,7 +71,7 @@ impl Converter {
         let name = match written.strip_prefix("c(").and_then(|rest| rest.split_once(").")) {
             Some((BYTES, name)) => name,
             Some((class, _)) => {
-                return said(format!(
+                return usage_error(format!(
                     "converters are methods of {BYTES}, others are not supported: {class}"
                 ));
             }
@@ -120,10 +120,13 @@ impl Converters {
     /// Takes FORMATTER, for the columns that have no separate one, FORMATTER_CLASS, and MAXLENGTH.
     pub(super) fn take(options: &mut Options) -> Result<Self> {
         if let Some(class) = options.take_text("FORMATTER_CLASS")?.filter(|class| class != BYTES) {
-            return said(format!("FORMATTER_CLASS is {BYTES}, others are not supported: {class}"));
+            return usage_error(format!(
+                "FORMATTER_CLASS is {BYTES}, others are not supported: {class}"
+            ));
         }
         let others = options.take_text("FORMATTER")?.map(|name| Converter::parse(&name));
-        let (others, len_max) = (others.transpose()?, options.take_count("MAXLENGTH")?);
+        let others = others.transpose()?;
+        let len_max = options.take_count("MAXLENGTH")?;
         Ok(Self { columns: Vec::new(), others, len_max })
     }
 
@@ -176,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_shown_as_ruby_prints_what_java_makes_of_them() {
+    fn values_are_shown_as_in_the_shell_of_hbase() {
         let shown = |converter: Converter, value: &[u8]| converter.show(value);
         assert_eq!(shown(Converter::Int, &[0xFF, 0xFF, 0xFF, 0xFE]), "-2");
         assert_eq!(shown(Converter::Long, &[0; 4]), r"\x00\x00\x00\x00 (not for toLong: 4 bytes)");

@@ -8,7 +8,7 @@ use super::presplit;
 use crate::shell::argument;
 use crate::shell::command::Action::Changes;
 use crate::shell::command::{Call, Command, Group, repeated, required};
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::grammar::{Hash, Value};
 use crate::shell::options::{OptionText, Options, join};
 use crate::shell::session::{CommandOutput, Session, boxed};
@@ -49,7 +49,8 @@ const CREATE: [OptionText; 47] = join(
 
 /// Creates a table. Advice on the template is printed, and does not prevent this.
 async fn create(session: &mut Session, call: Call) -> Result<CommandOutput> {
-    let (name, known) = (call.table()?, call.command.options);
+    let name = call.table()?;
+    let known = call.command.options;
     let mut spec = TableSpec::new(&name);
     let mut has_families = false;
     for argument in flatten(call.arguments.into_iter().skip(1)) {
@@ -64,16 +65,19 @@ async fn create(session: &mut Session, call: Call) -> Result<CommandOutput> {
                 spec.family(&argument::text("FAMILY", &argument)?)
             }
             other => {
-                return said(format!("a family must be a text or a hash, not {}", other.kind()));
+                return usage_error(format!(
+                    "a family must be a text or a hash, not {}",
+                    other.kind()
+                ));
             }
         };
     }
     if !has_families {
-        return said("Table must have at least one column family");
+        return usage_error("Table must have at least one column family");
     }
     // Errors in the declaration do not come from a server.
     if let Err(error) = spec.check() {
-        return said(error.message());
+        return usage_error(error.message());
     }
     let advice = spec.advice();
     session.database.create_table(spec).await?;
@@ -96,7 +100,7 @@ fn flatten(arguments: impl Iterator<Item = Value>) -> Vec<Value> {
 fn family(known: &[OptionText], pairs: Hash) -> Result<FamilyDescriptor> {
     let mut options = Options::new(known, "a family", pairs)?;
     let name = options.take_bytes("NAME")?.unwrap_or_default();
-    let family = FamilyDescriptor::new(name).or_else(|error| said(error.message()))?;
+    let family = FamilyDescriptor::new(name).or_else(|error| usage_error(error.message()))?;
     let declared = Declared::of_family(&mut options)?;
     options.finish()?;
     Ok(declared.in_family(family))

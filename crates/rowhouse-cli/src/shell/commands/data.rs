@@ -10,7 +10,7 @@ use super::row::{Bound, ROWPREFIXFILTER, RowArgument};
 use crate::shell::argument;
 use crate::shell::command::Action::Changes;
 use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, optional, required};
-use crate::shell::failure::{Failure, Result, said};
+use crate::shell::failure::{Failure, Result, usage_error};
 use crate::shell::grammar::Value;
 use crate::shell::options::{OptionText, Options};
 use crate::shell::session::{Session, boxed};
@@ -111,7 +111,8 @@ const TTL: OptionText = ("TTL", "milliseconds after which the cell expires");
 async fn put(session: &mut Session, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
     let table = call.table()?;
-    let (row, value) = (RowArgument::of(&call, 1)?, call.bytes(3)?);
+    let row = RowArgument::of(&call, 1)?;
+    let value = call.bytes(3)?;
     let column = WrittenColumn::of(&call)?;
     let at = timestamp(&call, 4)?;
     call.no_more_than(5)?;
@@ -120,7 +121,7 @@ async fn put(session: &mut Session, mut call: Call) -> Result<()> {
     let (family, qualifier, value) = column.cell(session, &table, value, &mut hints).await?;
     let mut put = Put::new(row.new_key(&table)?)
         .and_then(|put| put.add_at(family, qualifier, at, value))
-        .or_else(|error| said(error.message()))?;
+        .or_else(|error| usage_error(error.message()))?;
     put.ttl_millis = ttl;
     table.put(put).await?;
     say_hints(session, &hints)
@@ -138,7 +139,7 @@ async fn insert(session: &mut Session, call: Call) -> Result<()> {
     let columns = match &call.arguments[2] {
         Value::Hash(pairs) if !pairs.is_empty() => pairs,
         other => {
-            return said(format!(
+            return usage_error(format!(
                 "insert takes the columns of a row as a hash, {{COLUMN => value}}: {other}"
             ));
         }
@@ -149,14 +150,15 @@ async fn insert(session: &mut Session, call: Call) -> Result<()> {
     });
     let columns: Vec<_> = columns.collect::<Result<_>>()?;
     let table = session.database.table(&table).await?;
-    let mut put = Put::new(row.inserted_key(&table)?).or_else(|error| said(error.message()))?;
+    let mut put =
+        Put::new(row.inserted_key(&table)?).or_else(|error| usage_error(error.message()))?;
     let mut hints = row.hints(&table);
     for (column, value) in columns {
         let (family, qualifier, value) = column.cell(session, &table, value, &mut hints).await?;
-        put = put.add(family, qualifier, value).or_else(|error| said(error.message()))?;
+        put = put.add(family, qualifier, value).or_else(|error| usage_error(error.message()))?;
     }
     table.insert(put).await.or_else(|error| match error.kind() {
-        ErrorKind::RowExists => said(error.message()),
+        ErrorKind::RowExists => usage_error(error.message()),
         _ => Err(Failure::from(error)),
     })?;
     say_hints(session, &hints)
@@ -172,7 +174,8 @@ fn ttl(call: &mut Call) -> Result<Option<i64>> {
 
 async fn append(session: &mut Session, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
-    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
+    let table = call.table()?;
+    let row = RowArgument::of(&call, 1)?;
     let column = WrittenColumn::of(&call)?;
     let value = call.bytes(3)?;
     call.no_more_than(4)?;
@@ -180,7 +183,7 @@ async fn append(session: &mut Session, mut call: Call) -> Result<()> {
     let (family, qualifier) = column.place(session, &table).await?;
     let mut append = Append::new(row.key(&table)?)
         .and_then(|append| append.add(family.clone(), qualifier.clone(), value))
-        .or_else(|error| said(error.message()))?;
+        .or_else(|error| usage_error(error.message()))?;
     append.ttl_millis = ttl;
     let row = table.append(append).await?;
     let value = row.value(family, qualifier).unwrap_or_default();
@@ -189,7 +192,8 @@ async fn append(session: &mut Session, mut call: Call) -> Result<()> {
 
 async fn incr(session: &mut Session, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
-    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
+    let table = call.table()?;
+    let row = RowArgument::of(&call, 1)?;
     let column = WrittenColumn::of(&call)?;
     let amount = call.integer(3)?.unwrap_or(1);
     call.no_more_than(4)?;
@@ -197,7 +201,7 @@ async fn incr(session: &mut Session, mut call: Call) -> Result<()> {
     let (family, qualifier) = column.counter(session, &table).await?;
     let mut increment = Increment::new(row.key(&table)?)
         .and_then(|increment| increment.add(family.clone(), qualifier.clone(), amount))
-        .or_else(|error| said(error.message()))?;
+        .or_else(|error| usage_error(error.message()))?;
     increment.ttl_millis = ttl;
     let row = table.increment(increment).await?;
     match row.counter(family, qualifier)? {
@@ -208,20 +212,22 @@ async fn incr(session: &mut Session, mut call: Call) -> Result<()> {
 
 async fn delete(session: &mut Session, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
-    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
+    let table = call.table()?;
+    let row = RowArgument::of(&call, 1)?;
     let column = WrittenColumn::of(&call)?;
     let at = timestamp(&call, 3)?;
     call.no_more_than(4)?;
     let table = session.database.table(&table).await?;
     let (family, qualifier) = column.place_or_family(session, &table).await?;
     for row in row.keys(&table)? {
-        let (family, qualifier) = (family.clone(), qualifier.clone());
+        let family = family.clone();
+        let qualifier = qualifier.clone();
         let delete = Delete::new(row)
             .and_then(|delete| match qualifier {
                 Some(qualifier) => delete.version(family, qualifier, at),
                 None => delete.family_version(family, at),
             })
-            .or_else(|error| said(error.message()))?;
+            .or_else(|error| usage_error(error.message()))?;
         table.delete(delete).await?;
     }
     Ok(())
@@ -248,26 +254,28 @@ async fn delete_all(session: &mut Session, mut call: Call) -> Result<()> {
         None => {
             let row = RowArgument::of(&call, 1)?;
             let table = session.database.table(&table).await?;
-            let wanted = DeleteSelection::new(session, &table, column, at).await?;
+            let selection = DeleteSelection::new(session, &table, column, at).await?;
             for row in row.keys(&table)? {
-                table.delete(wanted.of(row)?).await?;
+                table.delete(selection.of(row)?).await?;
             }
             Ok(())
         }
         Some(mut options) => {
             let batch = options.take_count("CACHE")?.unwrap_or(100) as usize;
             if !options.has("ROWPREFIXFILTER") {
-                return said("instead of a row, deleteall takes {ROWPREFIXFILTER => 'prefix'}");
+                return usage_error(
+                    "instead of a row, deleteall takes {ROWPREFIXFILTER => 'prefix'}",
+                );
             }
             let prefix = Bound::take(&mut options, "ROWPREFIXFILTER")?;
             options.finish()?;
             let Some(prefix) = prefix else {
                 // A script with an unset variable would empty the table.
-                return said("ROWPREFIXFILTER must not be empty: truncate empties a table");
+                return usage_error("ROWPREFIXFILTER must not be empty: truncate empties a table");
             };
             let table = session.database.table(&table).await?;
-            let wanted = DeleteSelection::new(session, &table, column, at).await?;
-            delete_range(&table, prefix.prefix(&table)?, &wanted, batch).await
+            let selection = DeleteSelection::new(session, &table, column, at).await?;
+            delete_range(&table, prefix.prefix(&table)?, &selection, batch).await
         }
     }
 }
@@ -301,14 +309,14 @@ impl DeleteSelection {
             Some((family, Some(qualifier))) => delete.column(family, qualifier, self.at),
             Some((family, None)) => delete.family(family, self.at),
         });
-        delete.or_else(|error| said(error.message()))
+        delete.or_else(|error| usage_error(error.message()))
     }
 }
 
 async fn delete_range(
     table: &Table,
     range: RowRange,
-    wanted: &DeleteSelection,
+    selection: &DeleteSelection,
     batch: usize,
 ) -> Result<()> {
     let mut rows = table.scan(Scan::new(range)).await?;
@@ -317,7 +325,7 @@ async fn delete_range(
         let row = rows.next().await?;
         let ended = row.is_none();
         if let Some(row) = row {
-            deletes.push(wanted.of(Bytes::copy_from_slice(row.key()))?.into());
+            deletes.push(selection.of(Bytes::copy_from_slice(row.key()))?.into());
         }
         if deletes.len() >= batch || ended {
             for outcome in table.batch(std::mem::take(&mut deletes)).await {
@@ -340,5 +348,5 @@ fn timestamp(call: &Call, at: usize) -> Result<Timestamp> {
 /// Checks a timestamp; a negative one is refused with HBase's message.
 pub(super) fn checked_timestamp(millis: i64) -> Result<Timestamp> {
     Timestamp::from_millis(millis)
-        .or_else(|_| said(format!("Timestamp cannot be negative. ts={millis}")))
+        .or_else(|_| usage_error(format!("Timestamp cannot be negative. ts={millis}")))
 }

@@ -6,7 +6,7 @@ use rowhouse::Bytes;
 use rowhouse::schema::{FamilyDescriptor, TableDescriptor};
 
 use crate::shell::describe::{parse_size, parse_ttl};
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::options::{OptionText, Options};
 
 /// Options for `create` and `alter` for families and tables.
@@ -116,13 +116,15 @@ impl Declared {
         let mut declared = Self::default();
         if let Some(versions) = options.take_text("VERSIONS")? {
             if versions.parse::<i64>().is_ok_and(|versions| versions < 1) {
-                return said("Maximum versions must be positive");
+                return usage_error("Maximum versions must be positive");
             }
             declared.set("VERSIONS", versions);
         }
         if let Some(ttl) = options.take_text("TTL")? {
             let Some(seconds) = parse_ttl(&ttl) else {
-                return said(format!("TTL must be seconds, '1 DAY 2 HOURS' or 'FOREVER': {ttl}"));
+                return usage_error(format!(
+                    "TTL must be seconds, '1 DAY 2 HOURS' or 'FOREVER': {ttl}"
+                ));
             };
             declared.set("TTL", seconds.to_string());
         }
@@ -147,7 +149,7 @@ impl Declared {
             let Some(value) = options.take_text(name)? else { continue };
             if name == "DURABILITY" && !DURABILITIES.contains(&&value[..]) {
                 let known = DURABILITIES.join(", ");
-                return said(format!("DURABILITY must be one of {known}: {value}"));
+                return usage_error(format!("DURABILITY must be one of {known}: {value}"));
             }
             declared.set(name, value);
         }
@@ -158,7 +160,7 @@ impl Declared {
         match FAMILY_ATTRIBUTES.iter().chain(&FAMILY_READ).find(|name| options.has(name)) {
             None => Ok(declared),
             Some(name) => {
-                said(format!("{name} belongs to a family: {{NAME => 'cf', {name} => …}}"))
+                usage_error(format!("{name} belongs to a family: {{NAME => 'cf', {name} => …}}"))
             }
         }
     }
@@ -217,7 +219,7 @@ pub(super) fn take_size(options: &mut Options, name: &str) -> Result<Option<i64>
     let Some(text) = options.take_text(name)? else { return Ok(None) };
     match parse_size(&text) {
         Some(bytes) => Ok(Some(bytes)),
-        None => said(format!("{name} must be bytes, or as '1 GB 512 MB': {text}")),
+        None => usage_error(format!("{name} must be bytes, or as '1 GB 512 MB': {text}")),
     }
 }
 
@@ -237,8 +239,5 @@ const WORDS: [&str; 10] = [
 
 /// Converts enumeration names to upper case: HBase's shell accepts any case.
 fn in_hbases_case(name: &str, value: String) -> String {
-    match WORDS.contains(&name) {
-        true => value.to_uppercase(),
-        false => value,
-    }
+    if WORDS.contains(&name) { value.to_uppercase() } else { value }
 }

@@ -11,7 +11,7 @@ use rowhouse_model::escape_line;
 
 use super::cells::SelectedCells;
 use super::converter::Converters;
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::options::{OptionText, Options};
 
 pub(super) const DECODE: OptionText =
@@ -19,20 +19,17 @@ pub(super) const DECODE: OptionText =
 
 /// Takes DECODE: true requires a template, false shows only HBase's lines; by default keys are
 /// decoded if the table has a template.
-pub(super) fn wanted(options: &mut Options) -> Result<Option<bool>> {
-    match options.has("DECODE") {
-        true => options.take_truth("DECODE").map(Some),
-        false => Ok(None),
-    }
+pub(super) fn take(options: &mut Options) -> Result<Option<bool>> {
+    if options.has("DECODE") { options.take_truth("DECODE").map(Some) } else { Ok(None) }
 }
 
 /// Returns the template for showing keys.
-pub(super) fn schema(wanted: Option<bool>, table: &Table) -> Result<Option<&KeySchema>> {
-    match (wanted, table.key_schema()) {
+pub(super) fn schema(is_decoded: Option<bool>, table: &Table) -> Result<Option<&KeySchema>> {
+    match (is_decoded, table.key_schema()) {
         (Some(false), _) => Ok(None),
         (_, Ok(schema)) => Ok(Some(schema)),
         (None, Err(_)) => Ok(None),
-        (Some(true), Err(error)) => said(error.message()),
+        (Some(true), Err(error)) => usage_error(error.message()),
     }
 }
 
@@ -47,13 +44,13 @@ pub(super) struct Declared<'t> {
 
 /// Returns the template and the columns for showing rows; DECODE requires one of them.
 pub(super) fn declared<'t>(
-    wanted: Option<bool>,
+    is_decoded: Option<bool>,
     table: &'t Table,
     converters: &'t Converters,
 ) -> Result<Declared<'t>> {
-    let columns = table.column_schema().ok().filter(|_| wanted != Some(false));
-    let wanted = wanted.filter(|wanted| !wanted || columns.is_none());
-    Ok(Declared { key: schema(wanted, table)?, columns, converters, cells: None })
+    let columns = table.column_schema().ok().filter(|_| is_decoded != Some(false));
+    let is_decoded = is_decoded.filter(|is_decoded| !is_decoded || columns.is_none());
+    Ok(Declared { key: schema(is_decoded, table)?, columns, converters, cells: None })
 }
 
 impl<'t> Declared<'t> {

@@ -6,7 +6,7 @@ use rowhouse::schema::{IndexSchema, is_former_key};
 use crate::counted::counted;
 use crate::shell::command::Action::{Changes, Reads};
 use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, required};
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::session::{Session, boxed};
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -57,7 +57,8 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 async fn verify(session: &mut Session, mut call: Call) -> Result<()> {
-    let (table, index) = (call.text(0)?, call.text(1)?);
+    let table = call.text(0)?;
+    let index = call.text(1)?;
     let mut options = call.take_options()?;
     let by_hand = options.take_text("AGAINST")?;
     options.finish()?;
@@ -81,7 +82,7 @@ async fn verify(session: &mut Session, mut call: Call) -> Result<()> {
 /// Compares a table that programs maintain with the index that it stands for.
 async fn compare(session: &mut Session, table: &str, index: &str, by_hand: &str) -> Result<()> {
     if !session.database.table_exists(by_hand).await? {
-        return said(format!("Unknown table {by_hand}!"));
+        return usage_error(format!("Unknown table {by_hand}!"));
     }
     let compared = session.database.admin().compare_index(table, index, by_hand).await?;
     session.say(format_args!(
@@ -110,7 +111,8 @@ fn say_unfit(session: &mut Session, rows: u64) -> Result<()> {
 }
 
 async fn repair(session: &mut Session, call: Call) -> Result<()> {
-    let (table, index) = (call.text(0)?, call.text(1)?);
+    let table = call.text(0)?;
+    let index = call.text(1)?;
     session.database.admin().repair_index(&table, &index).await?;
     Ok(())
 }
@@ -120,14 +122,15 @@ async fn repair(session: &mut Session, call: Call) -> Result<()> {
 async fn promote(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(2)?;
-    let (table, index) = (call.table()?, call.text(1)?);
+    let table = call.table()?;
+    let index = call.text(1)?;
     let is_back = options.take_truth("BACK")?;
     options.finish()?;
     let before = session.database.admin().describe(&table).await?;
     let declared = IndexSchema::of_table(&before)?;
     let named = declared.as_ref().and_then(|declared| declared.index(&index).ok());
     if named.is_some_and(|named| is_former_key(&before, named)) && !is_back {
-        return said(format!(
+        return usage_error(format!(
             "index {index} holds the key that table {table} had before it was promoted: \
              promote_index '{table}', '{index}', BACK => true swaps back"
         ));
@@ -138,7 +141,8 @@ async fn promote(session: &mut Session, mut call: Call) -> Result<()> {
 
 async fn say_promoted(session: &mut Session, table: &str, index: &str) -> Result<()> {
     let after = session.database.admin().describe(table).await?;
-    let (key, indexes) = (KeySchema::of_table(&after)?, IndexSchema::of_table(&after)?);
+    let key = KeySchema::of_table(&after)?;
+    let indexes = IndexSchema::of_table(&after)?;
     let (Some(key), Some(indexes)) = (key, indexes) else { return Ok(()) };
     let old = indexes.index(index)?.template();
     session.say(format_args!("Table {table} has the key {key} now"))?;

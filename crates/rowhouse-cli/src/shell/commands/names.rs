@@ -3,7 +3,7 @@
 use regex::Regex;
 use rowhouse::schema::TableName;
 
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::session::Session;
 
 /// Prints names under a heading, and their number.
@@ -25,7 +25,7 @@ pub(super) fn pattern(text: Option<String>) -> Result<Regex> {
             // The lines before show the expression with the additions made above.
             let why = error.lines().last().unwrap_or_default();
             let why = why.strip_prefix("error: ").unwrap_or(why);
-            said(format!("not a regular expression: {why}: {text}"))
+            usage_error(format!("not a regular expression: {why}: {text}"))
         }
     }
 }

@@ -6,7 +6,7 @@ use super::names::{pattern, say_names};
 use crate::shell::argument;
 use crate::shell::command::Action::{Changes, Reads};
 use crate::shell::command::{Call, Command, Group, OPTIONS, optional, repeated, required};
-use crate::shell::failure::{Failure, Result, said};
+use crate::shell::failure::{Failure, Result, usage_error};
 use crate::shell::grammar::Value;
 use crate::shell::options::{ANY_OPTION, Options};
 use crate::shell::session::{Session, boxed};
@@ -86,7 +86,7 @@ async fn create(session: &mut Session, mut call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let mut namespace = match Namespace::new(&call.text(0)?) {
         Ok(namespace) => namespace,
-        Err(error) => return said(error.message()),
+        Err(error) => return usage_error(error.message()),
     };
     for (name, value) in options.take_rest() {
         let value = argument::text(&name, &value)?;
@@ -100,7 +100,10 @@ async fn alter(session: &mut Session, call: Call) -> Result<()> {
     let mut namespace = find(session, &call.text(0)?).await?;
     for argument in call.arguments.iter().skip(1) {
         let Value::Hash(pairs) = argument else {
-            return said(format!("OPTIONS must be a hash, not {}: {argument}", argument.kind()));
+            return usage_error(format!(
+                "OPTIONS must be a hash, not {}: {argument}",
+                argument.kind()
+            ));
         };
         let mut options = Options::new(call.command.options, call.command.name(), pairs.clone())?;
         match options.take_text("METHOD")?.as_deref() {
@@ -113,20 +116,20 @@ async fn alter(session: &mut Session, call: Call) -> Result<()> {
             Some("unset") => {
                 let names = options.take_list("NAME");
                 if names.is_empty() {
-                    return said("NAME parameter missing for unset method");
+                    return usage_error("NAME parameter missing for unset method");
                 }
                 for name in names {
                     let name = argument::text("NAME", &name)?;
                     if namespace.configuration.remove(&name).is_none() {
-                        return said(format!("Could not find configuration: {name}"));
+                        return usage_error(format!("Could not find configuration: {name}"));
                     }
                 }
                 if let Some((name, _)) = options.take_rest().first() {
-                    return said(format!("unset takes METHOD and NAME, not {name}"));
+                    return usage_error(format!("unset takes METHOD and NAME, not {name}"));
                 }
             }
-            Some(method) => return said(format!("Unknown method: {method}")),
-            None => return said("METHOD is missing: 'set' or 'unset'"),
+            Some(method) => return usage_error(format!("Unknown method: {method}")),
+            None => return usage_error("METHOD is missing: 'set' or 'unset'"),
         }
     }
     Ok(session.database.admin().modify_namespace(namespace).await?)
@@ -143,8 +146,8 @@ async fn describe(session: &mut Session, call: Call) -> Result<()> {
 
 async fn find(session: &Session, name: &str) -> Result<Namespace> {
     let namespaces = session.database.admin().namespaces().await?;
-    let found = namespaces.into_iter().find(|namespace| namespace.name() == name);
-    found.ok_or_else(|| Failure::Usage(format!("Unknown namespace {name}!")))
+    let namespace = namespaces.into_iter().find(|namespace| namespace.name() == name);
+    namespace.ok_or_else(|| Failure::Usage(format!("Unknown namespace {name}!")))
 }
 
 async fn drop(session: &mut Session, call: Call) -> Result<()> {
@@ -160,15 +163,15 @@ async fn list(session: &mut Session, call: Call) -> Result<()> {
 }
 
 async fn tables(session: &mut Session, call: Call) -> Result<Vec<String>> {
-    let wanted = call.text(0)?;
+    let name = call.text(0)?;
     let namespaces = session.database.admin().namespaces().await?;
-    if !namespaces.iter().any(|namespace| namespace.name() == wanted) {
+    if !namespaces.iter().any(|namespace| namespace.name() == name) {
         // HBase's shell prints the heading before the confirmation request.
         session.say("TABLE")?;
-        return said(format!("Unknown namespace {wanted}!"));
+        return usage_error(format!("Unknown namespace {name}!"));
     }
     let tables = session.database.tables().await?;
-    let tables = tables.iter().filter(|table| table.namespace() == wanted);
+    let tables = tables.iter().filter(|table| table.namespace() == name);
     let names: Vec<String> = tables.map(|table| table.qualifier().to_owned()).collect();
     say_names(session, "TABLE", &names)?;
     Ok(names)

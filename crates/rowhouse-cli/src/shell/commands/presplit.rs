@@ -5,7 +5,7 @@ use rowhouse::Bytes;
 use rowhouse::key::unescape;
 
 use crate::shell::argument;
-use crate::shell::failure::{Failure, Result, said};
+use crate::shell::failure::{Failure, Result, usage_error};
 use crate::shell::grammar::Value;
 use crate::shell::options::Options;
 
@@ -21,29 +21,31 @@ pub(super) fn take(options: &mut Options) -> Result<Vec<Bytes>> {
     let algorithm = options.take_text("SPLITALGO")?;
     let ways = [file.is_some(), !rows.is_empty(), regions.is_some() || algorithm.is_some()];
     if ways.into_iter().filter(|given| *given).count() > 1 {
-        return said("only one of SPLITS, SPLITS_FILE, and NUMREGIONS with SPLITALGO can be given");
+        return usage_error(
+            "only one of SPLITS, SPLITS_FILE, and NUMREGIONS with SPLITALGO can be given",
+        );
     }
     if let Some(path) = file {
         return of_file(&path);
     }
     match (regions, algorithm) {
         (None, None) => rows.iter().map(of_value).collect(),
-        (None, Some(_)) => said("Number of regions must be specified"),
-        (Some(_), None) => said("Split algorithm must be specified"),
+        (None, Some(_)) => usage_error("Number of regions must be specified"),
+        (Some(_), None) => usage_error("Split algorithm must be specified"),
         (Some(regions), Some(algorithm)) => by_number(regions, &algorithm),
     }
 }
 
 fn by_number(regions: i64, algorithm: &str) -> Result<Vec<Bytes>> {
     if regions < 2 {
-        return said("Number of regions must be greater than 1");
+        return usage_error("Number of regions must be greater than 1");
     }
     if regions > REGIONS_MAX {
-        return said(format!("too many regions: NUMREGIONS={regions}, max={REGIONS_MAX}"));
+        return usage_error(format!("too many regions: NUMREGIONS={regions}, max={REGIONS_MAX}"));
     }
     match Algorithm::from_name(algorithm) {
         Some(algorithm) => Ok(algorithm.splits(regions.unsigned_abs())),
-        None => said(format!(
+        None => usage_error(format!(
             "SPLITALGO must be one of {}: {algorithm}",
             Algorithm::ALL.map(Algorithm::name).join(", ")
         )),
@@ -103,7 +105,7 @@ impl Algorithm {
 fn of_file(path: &str) -> Result<Vec<Bytes>> {
     match std::fs::read_to_string(path) {
         Ok(text) => text.lines().map(of_text).collect(),
-        Err(error) => said(format!("Splits file {path} cannot be read: {error}")),
+        Err(error) => usage_error(format!("Splits file {path} cannot be read: {error}")),
     }
 }
 
@@ -133,11 +135,11 @@ mod tests {
     fn regions_begin_where_apache_hbase_has_them_begin() {
         // Printed by HBase itself: compat/splits/run.sh.
         for line in include_str!("golden/splits.txt").lines() {
-            let (asked, rows) = line.split_once(':').unwrap();
-            let (name, regions) = asked.split_once(' ').unwrap();
+            let (arguments, rows) = line.split_once(':').unwrap();
+            let (name, regions) = arguments.split_once(' ').unwrap();
             let splits = Algorithm::from_name(name).unwrap().splits(regions.parse().unwrap());
             let splits: Vec<_> = splits.iter().map(|row| escape(row)).collect();
-            assert_eq!(splits.join(" "), rows[1..], "{asked}");
+            assert_eq!(splits.join(" "), rows[1..], "{arguments}");
         }
     }
 

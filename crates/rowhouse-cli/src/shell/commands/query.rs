@@ -18,7 +18,7 @@ use super::search::{BY_FIELD, BY_SCORE, SNIPPETS, Shown};
 use crate::explained::explained;
 use crate::shell::command::Action::Reads;
 use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, required};
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::options::OptionText;
 use crate::shell::session::{Session, boxed};
 
@@ -95,10 +95,11 @@ const HEADING: &str = "ROW  COLUMN+CELL";
 async fn query(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(2)?;
-    let (table, asked) = (call.table()?, call.text(1)?);
+    let table = call.table()?;
+    let text = call.text(1)?;
     let answer = Answer::take(&mut options)?;
     if answer != Answer::Rows {
-        return say_answer(session, &table, &asked, answer, options).await;
+        return say_answer(session, &table, &text, answer, options).await;
     }
     let mut shown = Shown::take(&mut options)?;
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
@@ -111,14 +112,14 @@ async fn query(session: &mut Session, mut call: Call) -> Result<()> {
     let misfits = options.take_truth("MISFITS")?;
     let using = options.take_text("USING")?;
     let zone = zone(&mut options)?;
-    let wanted = decode::wanted(&mut options)?;
+    let is_decoded = decode::take(&mut options)?;
     options.finish()?;
 
     let table = session.database.table(&table).await?;
     let cells = columns.cells(session, &table).await?;
-    let declared = decode::declared(wanted, &table, columns.converters())?.only(&cells);
+    let declared = decode::declared(is_decoded, &table, columns.converters())?.only(&cells);
     let columns = shown.columns(&table, columns.of(session, &table).await?)?;
-    let query = table.query(&asked).columns(columns).time_range(time_range).versions(versions);
+    let query = table.query(&text).columns(columns).time_range(time_range).versions(versions);
     let query = query.offset(offset.into()).zone(zone);
     let query = if reversed { query.reversed() } else { query };
     let query = if misfits { query.with_misfits() } else { query };
@@ -128,24 +129,24 @@ async fn query(session: &mut Session, mut call: Call) -> Result<()> {
         None => query,
     };
     let query = using_index(query, using);
-    let search = check(&query, &asked).await?;
+    let search = check(&query, &text).await?;
     shown.check(search.as_ref())?;
     match limit {
         Some(rows) => {
-            let page = searched(&asked, query.page(rows as usize).await)?;
+            let page = searched(&text, query.page(rows as usize).await)?;
             say_page(session, declared, &shown, &page)?;
         }
         None => {
-            let rows = searched(&asked, query.rows().await)?;
+            let rows = searched(&text, query.rows().await)?;
             say_all(session, declared, &shown, rows, misfits).await?;
         }
     }
-    say_hints(session, &table, &asked)
+    say_hints(session, &table, &text)
 }
 
 /// Prints hints about conditions that probably do not mean what was meant.
-fn say_hints(session: &mut Session, table: &Table, asked: &str) -> Result<()> {
-    let Ok(predicate) = Predicate::parse(asked) else { return Ok(()) };
+fn say_hints(session: &mut Session, table: &Table, text: &str) -> Result<()> {
+    let Ok(predicate) = Predicate::parse(text) else { return Ok(()) };
     let hints = predicate.hints(table.key_schema().ok(), table.column_schema().ok());
     hints.iter().try_for_each(|hint| session.say(format_args!("HINT: {hint}")))
 }
@@ -188,7 +189,8 @@ async fn say_all(
 async fn explain(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(2)?;
-    let (table, asked) = (call.table()?, call.text(1)?);
+    let table = call.table()?;
+    let text = call.text(1)?;
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
     let limit = options.take_count("LIMIT")?;
     let reversed = options.take_truth("REVERSED")?;
@@ -199,8 +201,8 @@ async fn explain(session: &mut Session, mut call: Call) -> Result<()> {
 
     let table = session.database.table(&table).await?;
     let columns = columns.of(session, &table).await?;
-    let query = using_index(table.query(&asked).columns(columns).zone(zone), using);
-    if has_matches(&asked) {
+    let query = using_index(table.query(&text).columns(columns).zone(zone), using);
+    if has_matches(&text) {
         if analyze.is_some() {
             return Ok(query.analyze().await.map(|_| ())?);
         }
@@ -211,7 +213,7 @@ async fn explain(session: &mut Session, mut call: Call) -> Result<()> {
     let query = limit.into_iter().fold(query, |query, rows| query.limit(rows.into()));
     let plan = match query.explain() {
         Ok(plan) => plan,
-        Err(error) => return said(error.message()),
+        Err(error) => return usage_error(error.message()),
     };
     check_index(&query).await?;
     if let Some(analyze) = analyze {
@@ -229,5 +231,5 @@ async fn explain(session: &mut Session, mut call: Call) -> Result<()> {
     let known = Statistics::regions(regions.iter().map(|region| region.range.start.to_vec()))?;
     let explained = explained(&plan, table.key_schema()?);
     session.say(format_args!("{plan}{}{}", plan.estimate(&known), explained.trim_end()))?;
-    say_hints(session, &table, &asked)
+    say_hints(session, &table, &text)
 }

@@ -7,7 +7,7 @@ use rowhouse::key::TimeZone;
 use rowhouse::query::{Predicate, Query};
 use rowhouse_schema::SearchPlan;
 
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::options::{OptionText, Options};
 use crate::shell::session::Session;
 
@@ -20,7 +20,7 @@ pub(super) const TZ: OptionText =
 pub(super) fn zone(options: &mut Options) -> Result<TimeZone> {
     let Some(text) = options.take_text("TZ")? else { return Ok(TimeZone::UTC) };
     DateTimeParser::new().parse_time_zone(&text).or_else(|_| {
-        said(format!(
+        usage_error(format!(
             "TZ must be an offset such as '+08:00' or a name such as 'Asia/Shanghai': {text}"
         ))
     })
@@ -28,12 +28,12 @@ pub(super) fn zone(options: &mut Options) -> Result<TimeZone> {
 
 /// Checks a query before it is read: mistakes do not come from a server. Returns the plan for a
 /// search.
-pub(super) async fn check(query: &Query<'_>, asked: &str) -> Result<Option<SearchPlan>> {
-    if has_matches(asked) {
+pub(super) async fn check(query: &Query<'_>, text: &str) -> Result<Option<SearchPlan>> {
+    if has_matches(text) {
         return mistake(query.explain_search().await).map(Some);
     }
     if let Err(error) = query.explain() {
-        return said(error.message());
+        return usage_error(error.message());
     }
     check_index(query).await.map(|()| None)
 }
@@ -50,7 +50,7 @@ pub(super) fn using_index(query: Query<'_>, using: Option<String>) -> Query<'_> 
 /// Checks that the index can serve the query that names it. Mistakes do not come from a server.
 pub(super) async fn check_index(query: &Query<'_>) -> Result<()> {
     match query.explain_access().await {
-        Err(error) if error.kind() == ErrorKind::InvalidRequest => said(error.message()),
+        Err(error) if error.kind() == ErrorKind::InvalidRequest => usage_error(error.message()),
         access => Ok(access.map(|_| ())?),
     }
 }
@@ -66,15 +66,15 @@ pub(super) fn mistake<T>(result: rowhouse::Result<T>) -> Result<T> {
         Err(error)
             if [ErrorKind::InvalidRequest, ErrorKind::Unsupported].contains(&error.kind()) =>
         {
-            said(error.message())
+            usage_error(error.message())
         }
         result => Ok(result?),
     }
 }
 
 /// Returns a query result; mistakes in a search are reported as mistakes in the command.
-pub(super) fn searched<T>(asked: &str, result: rowhouse::Result<T>) -> Result<T> {
-    if has_matches(asked) { mistake(result) } else { Ok(result?) }
+pub(super) fn searched<T>(text: &str, result: rowhouse::Result<T>) -> Result<T> {
+    if has_matches(text) { mistake(result) } else { Ok(result?) }
 }
 
 /// Prints how to continue after a page.

@@ -17,7 +17,7 @@ use super::row::RowArgument;
 use crate::shell::argument;
 use crate::shell::command::Action::Reads;
 use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, repeated, required};
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::grammar::Value;
 use crate::shell::options::{OptionText, Options};
 use crate::shell::print;
@@ -99,7 +99,8 @@ pub(super) const REVERSED: OptionText = ("REVERSED", "true: from the last row to
 
 async fn get(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
-    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
+    let table = call.table()?;
+    let row = RowArgument::of(&call, 1)?;
     let mut named = Vec::new();
     for argument in call.arguments.into_iter().skip(2) {
         match argument {
@@ -111,7 +112,7 @@ async fn get(session: &mut Session, mut call: Call) -> Result<()> {
     let time_range = time_range(&mut options)?;
     let versions = options.take_count("VERSIONS")?.unwrap_or(1);
     let mut filter = filter(&mut options)?;
-    let wanted = decode::wanted(&mut options)?;
+    let is_decoded = decode::take(&mut options)?;
     let analyze = Analyze::take(&mut options)?;
     options.finish()?;
 
@@ -121,11 +122,11 @@ async fn get(session: &mut Session, mut call: Call) -> Result<()> {
     let table = session.database.table(&table).await?;
     let cells = columns.cells(session, &table).await?;
     cells.narrow(&mut filter);
-    let declared = decode::declared(wanted, &table, columns.converters())?.only(&cells);
+    let declared = decode::declared(is_decoded, &table, columns.converters())?.only(&cells);
     let columns = columns.of(session, &table).await?;
-    let mut found = Vec::new();
+    let mut rows = Vec::new();
     for key in row.keys(&table)? {
-        let get = Get::new(key).or_else(|error| said(error.message()))?;
+        let get = Get::new(key).or_else(|error| usage_error(error.message()))?;
         let mut get = get.time_range(time_range).versions(versions);
         get.columns = columns.clone();
         get.filter = filter.clone();
@@ -133,16 +134,17 @@ async fn get(session: &mut Session, mut call: Call) -> Result<()> {
             analyze.say(session, &table.analyze_get(&get).await?)?;
             continue;
         }
-        found.extend(Some(table.get(&get).await?).filter(|row| !row.is_empty()));
+        rows.extend(Some(table.get(&get).await?).filter(|row| !row.is_empty()));
     }
     if analyze.is_some() {
         return Ok(());
     }
     // Among rows that differ only in their salts, the one that was written last comes first.
-    found.sort_by_key(|row| Reverse(row.cells().map(KeyValue::timestamp).max()));
-    for row in &found {
+    rows.sort_by_key(|row| Reverse(row.cells().map(KeyValue::timestamp).max()));
+    for row in &rows {
         if let Some(schema) = declared.key {
-            let (key, fields) = (escape(row.key()), decode::fields(schema, row.key()));
+            let key = escape(row.key());
+            let fields = decode::fields(schema, row.key());
             session.say(format_args!(" # {key}: {fields}"))?;
         }
         for cell in row.cells().filter(|cell| declared.shows(*cell)) {
@@ -152,13 +154,14 @@ async fn get(session: &mut Session, mut call: Call) -> Result<()> {
             session.say(print::cell(cell, &declared.value(cell), declared.len_max()))?;
         }
     }
-    session.say(format_args!("{} row(s)", found.len()))
+    session.say(format_args!("{} row(s)", rows.len()))
 }
 
 /// Prints the reasons for what `get` prints for a column.
 async fn explain_cell(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
-    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
+    let table = call.table()?;
+    let row = RowArgument::of(&call, 1)?;
     let column = WrittenColumn::of(&call)?;
     let time_range = time_range(&mut options)?;
     let versions = options.take_count("VERSIONS")?.unwrap_or(u32::MAX);
@@ -168,11 +171,13 @@ async fn explain_cell(session: &mut Session, mut call: Call) -> Result<()> {
     let (family, qualifier) = column.place(session, &table).await?;
     let mut cells = 0;
     for key in row.keys(&table)? {
-        let get = Get::new(key).or_else(|error| said(error.message()))?;
+        let get = Get::new(key).or_else(|error| usage_error(error.message()))?;
         let get = get.column(family.clone(), qualifier.clone());
         let get = get.time_range(time_range).versions(versions);
         for entry in table.explain_cell(&get).await?.entries {
-            let (cell, place, fate) = (entry.cell, entry.place, entry.fate);
+            let cell = entry.cell;
+            let place = entry.place;
+            let fate = entry.fate;
             let shown = print::cell(cell.as_key_value(), &escape(cell.value()), None);
             session.say(format_args!("{shown}, sequence={}, in {place}", cell.sequence()))?;
             session.say(format_args!("   {fate}"))?;
@@ -183,17 +188,18 @@ async fn explain_cell(session: &mut Session, mut call: Call) -> Result<()> {
 }
 
 async fn get_counter(session: &mut Session, call: Call) -> Result<()> {
-    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
+    let table = call.table()?;
+    let row = RowArgument::of(&call, 1)?;
     let column = WrittenColumn::of(&call)?;
     let table = session.database.table(&table).await?;
     let (family, qualifier) = column.counter(session, &table).await?;
-    let get = Get::new(row.key(&table)?).or_else(|error| said(error.message()))?;
+    let get = Get::new(row.key(&table)?).or_else(|error| usage_error(error.message()))?;
     let get = get.column(family.clone(), qualifier.clone());
     let row = table.get(&get).await?;
     match row.counter(family, qualifier) {
         Ok(Some(value)) => session.say(format_args!("COUNTER VALUE = {value}")),
         Ok(None) => session.say("No counter found at specified coordinates"),
-        Err(error) => said(error.message()),
+        Err(error) => usage_error(error.message()),
     }
 }
 
@@ -203,7 +209,7 @@ pub(super) fn filter(options: &mut Options) -> Result<Option<Box<Filter>>> {
         None => Ok(None),
         Some(text) => match Filter::parse(&text).and_then(with_java_flags) {
             Ok(filter) => Ok(Some(Box::new(filter))),
-            Err(error) => said(error.message()),
+            Err(error) => usage_error(error.message()),
         },
     }
 }
@@ -218,9 +224,9 @@ pub(super) fn time_range(options: &mut Options) -> Result<TimeRange> {
         (None, Some(Value::Array(ends))) if ends.len() == 2 => {
             let from = checked_timestamp(argument::integer("TIMERANGE", &ends[0])?)?;
             let to = checked_timestamp(argument::integer("TIMERANGE", &ends[1])?)?;
-            TimeRange::new(from, to).or_else(|error| said(error.message()))
+            TimeRange::new(from, to).or_else(|error| usage_error(error.message()))
         }
-        (None, Some(other)) => said(format!("TIMERANGE must be [from, to]: {other}")),
-        (Some(_), Some(_)) => said("TIMESTAMP and TIMERANGE exclude each other"),
+        (None, Some(other)) => usage_error(format!("TIMERANGE must be [from, to]: {other}")),
+        (Some(_), Some(_)) => usage_error("TIMESTAMP and TIMERANGE exclude each other"),
     }
 }

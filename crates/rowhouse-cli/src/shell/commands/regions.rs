@@ -14,7 +14,7 @@ use super::status::live_server;
 use super::tables::existing;
 use crate::shell::command::Action::{Changes, Reads};
 use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, optional, repeated, required};
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::session::{Session, boxed};
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -148,11 +148,11 @@ pub(super) const COMMANDS: &[Command] = &[
 async fn splits(session: &mut Session, mut call: Call) -> Result<Vec<String>> {
     let mut options = call.take_options()?;
     call.no_more_than(1)?;
-    let wanted = decode::wanted(&mut options)?;
+    let is_decoded = decode::take(&mut options)?;
     options.finish()?;
     let name = existing(session, &call).await?;
     let table = session.database.table(&name).await?;
-    let schema = decode::schema(wanted, &table)?;
+    let schema = decode::schema(is_decoded, &table)?;
     let starts = table.regions().await?.into_iter().map(|region| region.range.start);
     let splits: Vec<Bytes> = starts.filter(|start| !start.is_empty()).collect();
     session.say(format_args!("Total number of splits = {}", splits.len() + 1))?;
@@ -169,11 +169,11 @@ async fn splits(session: &mut Session, mut call: Call) -> Result<Vec<String>> {
 async fn list(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(2)?;
-    let wanted = decode::wanted(&mut options)?;
+    let is_decoded = decode::take(&mut options)?;
     options.finish()?;
     let name = existing(session, &call).await?;
     let table = session.database.table(&name).await?;
-    let schema = decode::schema(wanted, &table)?;
+    let schema = decode::schema(is_decoded, &table)?;
     let server = call.text_if_given(1)?.filter(|server| !server.is_empty());
     let regions = regions_on(&table, server.as_deref()).await?;
 
@@ -217,7 +217,8 @@ async fn list(session: &mut Session, mut call: Call) -> Result<()> {
     session.say(line(&rule, &widths))?;
     for (region, cells) in regions.iter().zip(&lines) {
         if let Some(schema) = schema {
-            let (start, stop) = (&region.range.start, &region.range.stop);
+            let start = &region.range.start;
+            let stop = &region.range.stop;
             let bounds = format!("from {} to {}", bound(schema, start), bound(schema, stop));
             session.say(format_args!(" # {bounds}"))?;
         }
@@ -240,13 +241,13 @@ async fn regions_on(table: &Table, server: Option<&str>) -> Result<Vec<RegionInf
     Ok(served)
 }
 
-/// Returns true if a server's name, `HOST,PORT,START CODE`, begins with `wanted`, which may contain
+/// Returns true if a server's name, `HOST,PORT,START CODE`, begins with `prefix`, which may contain
 /// another name or address for the host.
-async fn is_named(server: &ServerName, wanted: &str) -> bool {
-    if server.to_string().starts_with(wanted) {
+async fn is_named(server: &ServerName, prefix: &str) -> bool {
+    if server.to_string().starts_with(prefix) {
         return true;
     }
-    let (host, rest) = wanted.split_once(',').unwrap_or((wanted, ""));
+    let (host, rest) = prefix.split_once(',').unwrap_or((prefix, ""));
     if !format!("{},{}", server.port, server.start_code).starts_with(rest) {
         return false;
     }
@@ -256,8 +257,8 @@ async fn is_named(server: &ServerName, wanted: &str) -> bool {
 
 /// Returns a host's addresses; none when it is unknown.
 async fn addresses(host: &str) -> Vec<IpAddr> {
-    let found = tokio::net::lookup_host((host, 0)).await;
-    found.into_iter().flatten().map(|address| address.ip()).collect()
+    let lookup = tokio::net::lookup_host((host, 0)).await;
+    lookup.into_iter().flatten().map(|address| address.ip()).collect()
 }
 
 /// Prints the region that has a row, and the server: for each key that the given fields may mean.
@@ -265,12 +266,12 @@ async fn locate(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(2)?;
     let row = RowArgument::of(&call, 1)?;
     let table = session.database.table(&call.table()?).await?;
-    let mut found = Vec::new();
+    let mut located = Vec::new();
     for key in row.keys(&table)? {
-        found.push(table.locate(&key).await?);
+        located.push(table.locate(&key).await?);
     }
     session.say("HOST  REGION")?;
-    for (region, server) in &found {
+    for (region, server) in &located {
         let host = match server {
             Some(server) => format!("{}:{}", server.host, server.port),
             None => "-".into(),
@@ -280,7 +281,7 @@ async fn locate(session: &mut Session, call: Call) -> Result<()> {
             " {host} {{ENCODED => {encoded}, NAME => '{name}', STARTKEY => '{start}', ENDKEY => '{stop}'}}"
         ))?;
     }
-    session.say(format_args!("{} row(s)", found.len()))
+    session.say(format_args!("{} row(s)", located.len()))
 }
 
 /// Splits a region, or each region in a table.
@@ -309,9 +310,11 @@ async fn merge(session: &mut Session, call: Call) -> Result<()> {
     for at in 0..call.arguments.len() {
         regions.push(find(session, &call.text(at)?).await?);
     }
-    let [first, rest @ ..] = &regions[..] else { return said("a merge needs two regions or more") };
+    let [first, rest @ ..] = &regions[..] else {
+        return usage_error("a merge needs two regions or more");
+    };
     if let Some(other) = rest.iter().find(|other| other.table != first.table) {
-        return said(format!(
+        return usage_error(format!(
             "regions to merge must be of one table: {}, {}",
             first.table, other.table
         ));
@@ -365,7 +368,7 @@ fn named_switch(call: &Call) -> Result<RegionSwitch> {
     match &*named.to_uppercase() {
         "SPLIT" => Ok(RegionSwitch::Split),
         "MERGE" => Ok(RegionSwitch::Merge),
-        _ => said(format!("a switch is 'SPLIT' or 'MERGE': {named}")),
+        _ => usage_error(format!("a switch is 'SPLIT' or 'MERGE': {named}")),
     }
 }
 
@@ -384,7 +387,7 @@ pub(super) async fn find(session: &Session, named: &str) -> Result<RegionInfo> {
             }
         }
     }
-    said(format!("no such table or region, as list_regions names them: {named}"))
+    usage_error(format!("no such table or region, as list_regions names them: {named}"))
 }
 
 /// The minimum width for the key column, as in HBase's shell.

@@ -13,7 +13,7 @@ use super::read::{FILTER, LIMIT, REVERSED, TIMERANGE, TIMESTAMP, VERSIONS, filte
 use super::row::{Bound, ROWPREFIXFILTER};
 use crate::shell::command::Action::Reads;
 use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE};
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::grammar::Value;
 use crate::shell::options::{OptionText, Options, join};
 use crate::shell::print;
@@ -122,13 +122,14 @@ async fn scan(session: &mut Session, mut call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let table = call.table()?;
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
-    let (mut scan, ends) = (unbounded(&mut options)?, ScanBounds::take(&mut options)?);
+    let mut scan = unbounded(&mut options)?;
+    let ends = ScanBounds::take(&mut options)?;
     scan.versions = options.take_count("VERSIONS")?.unwrap_or(1);
     scan.limit = options.take_count("LIMIT")?.map(u64::from);
     scan.raw = options.take_truth("RAW")?;
     scan.batch = options.take_count("BATCH")?;
     scan.cache_blocks = !options.has("CACHE_BLOCKS") || options.take_truth("CACHE_BLOCKS")?;
-    let wanted = decode::wanted(&mut options)?;
+    let is_decoded = decode::take(&mut options)?;
     let analyze = Analyze::take(&mut options)?;
     options.finish()?;
 
@@ -141,7 +142,7 @@ async fn scan(session: &mut Session, mut call: Call) -> Result<()> {
     if let Some(analyze) = analyze {
         return analyze.say(session, &table.analyze_scan(scan).await?);
     }
-    let declared = decode::declared(wanted, &table, columns.converters())?.only(&cells);
+    let declared = decode::declared(is_decoded, &table, columns.converters())?.only(&cells);
     let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;
     let mut last = Vec::new();
@@ -223,19 +224,21 @@ async fn count_by(
     let table = call.table()?;
     let interval = options.take_count("INTERVAL")?.unwrap_or(INTERVAL);
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
-    let (mut scan, ends) = (unbounded(&mut options)?, ScanBounds::take(&mut options)?);
+    let mut scan = unbounded(&mut options)?;
+    let ends = ScanBounds::take(&mut options)?;
     scan.versions = options.take_count("VERSIONS")?.unwrap_or(1);
     scan.raw = options.take_truth("RAW")?;
     // As HBase's count: a full pass is no reason to cache blocks.
     scan.cache_blocks = false;
-    let wanted = decode::wanted(&mut options)?;
+    let is_decoded = decode::take(&mut options)?;
     options.finish()?;
 
     let table = session.database.table(&table).await?;
     let cells = select(session, &table, &mut scan, &ends, &columns).await?;
-    let schema = decode::schema(wanted, &table)?;
+    let schema = decode::schema(is_decoded, &table)?;
     let mut rows = table.scan(scan).await?;
-    let (mut count, mut row_count) = (0_u64, 0_u64);
+    let mut count = 0_u64;
+    let mut row_count = 0_u64;
     while let Some(row) = rows.next().await? {
         count += count_of(&row, &cells);
         row_count += 1;
@@ -288,7 +291,7 @@ impl ScanBounds {
         let stop = Bound::take(options, "STOPROW")?;
         let prefix = Bound::take(options, "ROWPREFIXFILTER")?;
         if prefix.is_some() && (start.is_some() || stop.is_some()) {
-            return said("ROWPREFIXFILTER excludes STARTROW and STOPROW");
+            return usage_error("ROWPREFIXFILTER excludes STARTROW and STOPROW");
         }
         Ok(Self { start, stop, prefix, reversed: options.take_truth("REVERSED")? })
     }
@@ -296,15 +299,12 @@ impl ScanBounds {
     /// Returns a remark on bounds that can never contain a row.
     fn hint(&self, range: &RowRange) -> Option<&'static str> {
         let both = self.start.is_some() && self.stop.is_some();
-        match both && range.start > range.stop {
-            false => None,
-            true if self.reversed => {
-                Some("STARTROW comes before STOPROW: a reversed scan starts at the greater row")
-            }
-            true => Some(
-                "STARTROW comes after STOPROW: no row is between them (REVERSED => true reads backward)",
-            ),
-        }
+        let is_empty = both && range.start > range.stop;
+        is_empty.then_some(if self.reversed {
+            "STARTROW comes before STOPROW: a reversed scan starts at the greater row"
+        } else {
+            "STARTROW comes after STOPROW: no row is between them (REVERSED => true reads backward)"
+        })
     }
 
     /// Returns the range: the start is included and the stop excluded, in both directions. `rows`
@@ -320,11 +320,12 @@ impl ScanBounds {
         let start = self.start.as_ref().map(&rows).transpose()?;
         let stop = self.stop.as_ref().map(&rows).transpose()?;
         let first = |range: Option<RowRange>| range.map(|range| range.start).unwrap_or_default();
-        let behind = |range: Option<RowRange>| range.map(|range| range.stop).unwrap_or_default();
-        Ok(match self.reversed {
+        let after = |range: Option<RowRange>| range.map(|range| range.stop).unwrap_or_default();
+        Ok(if self.reversed {
             // A reversed scan has the greatest row first.
-            true => RowRange { start: behind(stop), stop: behind(start) },
-            false => RowRange { start: first(start), stop: first(stop) },
+            RowRange { start: after(stop), stop: after(start) }
+        } else {
+            RowRange { start: first(start), stop: first(stop) }
         })
     }
 }

@@ -9,7 +9,7 @@ use super::decode::Declared;
 use super::query_parts::mistake;
 use super::scan::{say_cells, say_key};
 use crate::shell::argument;
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::options::{OptionText, Options};
 use crate::shell::session::Session;
 
@@ -42,18 +42,18 @@ impl Shown {
     }
 
     /// Returns the columns to read: those to show, and those for snippets.
-    pub(super) fn columns(&mut self, table: &Table, wanted: Columns) -> Result<Columns> {
-        let mut read = wanted.clone();
+    pub(super) fn columns(&mut self, table: &Table, selected: Columns) -> Result<Columns> {
+        let mut read = selected.clone();
         for name in &self.snippets {
             let column = mistake(table.column_schema().and_then(|schema| schema.column(name)))?;
             let Some(qualifier) = column.qualifier() else {
-                return said(format!("SNIPPETS are of columns with one qualifier: {name}"));
+                return usage_error(format!("SNIPPETS are of columns with one qualifier: {name}"));
             };
-            if !wanted.is_all() && !read.has_column(column.family(), qualifier) {
+            if !selected.is_all() && !read.has_column(column.family(), qualifier) {
                 read.add_column(column.family().to_vec(), qualifier.to_vec());
             }
         }
-        self.columns = (read != wanted).then_some(wanted);
+        self.columns = (read != selected).then_some(selected);
         Ok(read)
     }
 
@@ -67,7 +67,9 @@ impl Shown {
         };
         match self.snippets.iter().find(|name| !is_searched(name)) {
             None => Ok(()),
-            Some(name) => said(format!("SNIPPETS of `{name}` need a condition `{name} matches …`")),
+            Some(name) => {
+                usage_error(format!("SNIPPETS of `{name}` need a condition `{name} matches …`"))
+            }
         }
     }
 
@@ -110,7 +112,7 @@ impl Order {
             (false, None) => Ok(Self::Key),
             (true, None) => Ok(Self::Score),
             (false, Some(field)) => Ok(Self::Field(field)),
-            (true, Some(_)) => said("BY_SCORE and BY_FIELD exclude each other"),
+            (true, Some(_)) => usage_error("BY_SCORE and BY_FIELD exclude each other"),
         }
     }
 
@@ -126,8 +128,8 @@ impl Order {
     /// Refuses an order that only searches have.
     pub(super) fn check(&self, plan: Option<&SearchPlan>) -> Result<()> {
         match (self, plan) {
-            (Self::Score, None) => said("BY_SCORE needs a condition with `matches`"),
-            (Self::Field(_), None) => said("BY_FIELD needs a condition with `matches`"),
+            (Self::Score, None) => usage_error("BY_SCORE needs a condition with `matches`"),
+            (Self::Field(_), None) => usage_error("BY_FIELD needs a condition with `matches`"),
             _ => Ok(()),
         }
     }
@@ -135,11 +137,13 @@ impl Order {
 
 /// Returns a snippet in one line, with the words found in brackets.
 fn marked(snippet: &Snippet) -> String {
-    let (mut text, mut end) = (String::new(), 0);
-    for found in &snippet.matches {
-        let (before, word) = (snippet.text.get(end..found.start), snippet.text.get(found.clone()));
+    let mut text = String::new();
+    let mut end = 0;
+    for range in &snippet.matches {
+        let before = snippet.text.get(end..range.start);
+        let word = snippet.text.get(range.clone());
         text.extend([before.unwrap_or_default(), "[", word.unwrap_or_default(), "]"]);
-        end = found.end;
+        end = range.end;
     }
     text.push_str(snippet.text.get(end..).unwrap_or_default());
     escape_line(&text)

@@ -6,7 +6,7 @@ use crate::heat::TableHeat;
 use crate::shell::argument::text;
 use crate::shell::command::Action::{Changes, Reads};
 use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, optional, repeated, required};
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::grammar::Value;
 use crate::shell::session::{Session, boxed};
 
@@ -115,14 +115,17 @@ async fn balance(session: &mut Session, call: Call) -> Result<()> {
         match &*call.text(at)? {
             "dry_run" => is_dry = true,
             "ignore_rit" => {}
-            other => return said(format!("balancer takes 'dry_run' and 'ignore_rit': {other}")),
+            other => {
+                return usage_error(format!("balancer takes 'dry_run' and 'ignore_rit': {other}"));
+            }
         }
     }
     let done = session.database.admin().balance(is_dry).await?;
     if !done.ran {
         return session.say("Balancer did not run: it is switched off.");
     }
-    let (planned, made) = (done.planned, done.made);
+    let planned = done.planned;
+    let made = done.made;
     session.say("Balancer ran")?;
     session.say(format_args!("Moves calculated: {planned}, moves executed: {made}"))
 }

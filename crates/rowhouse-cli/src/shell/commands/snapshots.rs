@@ -12,7 +12,7 @@ use super::names::{pattern, tables_matching};
 use super::tables;
 use crate::shell::command::Action::{Changes, Reads};
 use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, optional, required};
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::print;
 use crate::shell::session::{Session, boxed};
 
@@ -158,7 +158,8 @@ async fn list(session: &mut Session, call: Call) -> Result<Vec<String>> {
 }
 
 async fn list_of_tables(session: &mut Session, call: Call) -> Result<Vec<String>> {
-    let (table, name) = (pattern(Some(call.text(0)?))?, pattern(call.text_if_given(1)?)?);
+    let table = pattern(Some(call.text(0)?))?;
+    let name = pattern(call.text_if_given(1)?)?;
     let snapshots = matching(session, Some(&table), &name).await?;
     say_all(session, &snapshots)?;
     session.say(format_args!("{} row(s)", snapshots.len()))?;
@@ -184,7 +185,9 @@ async fn restore(session: &mut Session, mut call: Call) -> Result<()> {
             match snapshots.iter().find(|snapshot| snapshot.name() == name) {
                 Some(snapshot) => {
                     let table = &snapshot.table;
-                    said(format!("Table {table} should be disabled! Snapshot {name} is of it."))
+                    usage_error(format!(
+                        "Table {table} should be disabled! Snapshot {name} is of it."
+                    ))
                 }
                 None => Err(error.into()),
             }
@@ -220,14 +223,16 @@ async fn delete_all(session: &mut Session, call: Call) -> Result<()> {
     if snapshots.is_empty() {
         return session.say(format_args!("No snapshots matched the regex {text}"));
     }
-    ask_to_delete(session, names(&snapshots), false)
+    confirm_deletion(session, names(&snapshots), false)
 }
 
 /// Lists the snapshots to delete, and requests confirmation.
 async fn delete_of_tables(session: &mut Session, call: Call) -> Result<()> {
-    let (table, name) = (call.text(0)?, call.text_if_given(1)?.unwrap_or(".*".into()));
-    let (tables, wanted) = (pattern(Some(table.clone()))?, pattern(Some(name.clone()))?);
-    let snapshots = matching(session, Some(&tables), &wanted).await?;
+    let table = call.text(0)?;
+    let name = call.text_if_given(1)?.unwrap_or(".*".into());
+    let table_pattern = pattern(Some(table.clone()))?;
+    let name_pattern = pattern(Some(name.clone()))?;
+    let snapshots = matching(session, Some(&table_pattern), &name_pattern).await?;
     say_all(session, &snapshots)?;
     if snapshots.is_empty() {
         return session.say(format_args!(
@@ -235,25 +240,27 @@ async fn delete_of_tables(session: &mut Session, call: Call) -> Result<()> {
              regular expression {name}"
         ));
     }
-    ask_to_delete(session, names(&snapshots), true)
+    confirm_deletion(session, names(&snapshots), true)
 }
 
-/// Requests confirmation before snapshots are deleted. `tells_each`: each is reported, instead of
+/// Requests confirmation before snapshots are deleted. `reports_each`: each is reported, instead of
 /// the count.
-fn ask_to_delete(session: &mut Session, names: Vec<String>, tells_each: bool) -> Result<()> {
+fn confirm_deletion(session: &mut Session, names: Vec<String>, reports_each: bool) -> Result<()> {
     let question = format!("Delete the above {} snapshots", names.len());
-    session.ask(question, move |session| boxed(delete_named(session, names, tells_each)))
+    session.request_confirmation(question, move |session| {
+        boxed(delete_named(session, names, reports_each))
+    })
 }
 
 /// Deletes the confirmed snapshots.
-async fn delete_named(session: &mut Session, names: Vec<String>, tells_each: bool) -> Result<()> {
+async fn delete_named(session: &mut Session, names: Vec<String>, reports_each: bool) -> Result<()> {
     for name in &names {
         session.database.admin().delete_snapshot(name).await?;
-        if tells_each {
+        if reports_each {
             session.say(format_args!("Successfully deleted snapshot: {name}\n"))?;
         }
     }
-    if !tells_each {
+    if !reports_each {
         let count = names.len();
         session.say(format_args!("{count} snapshots successfully deleted."))?;
     }

@@ -6,7 +6,7 @@ use rowhouse::key::escape;
 use crate::counted::counted;
 use crate::shell::command::Action::Reads;
 use crate::shell::command::{Call, Command, Group, optional};
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::print::timestamp;
 use crate::shell::session::{Session, boxed};
 
@@ -59,12 +59,12 @@ async fn status(session: &mut Session, call: Call) -> Result<()> {
         "summary" | "simple" | "detailed" => {}
         "tasks" => return tasks(session).await,
         "replication" => {
-            return said(
+            return usage_error(
                 "status 'replication': nothing is replicated; rowhouse backup copies a database",
             );
         }
         _ => {
-            return said(format!(
+            return usage_error(format!(
                 "a status is 'summary', 'simple', 'detailed' or 'tasks': {format}"
             ));
         }
@@ -126,14 +126,15 @@ pub(super) async fn live_servers(session: &Session, named: &[String]) -> Result<
 /// Returns the server that is named in full, or by host and port.
 pub(super) fn one_of(servers: &[ServerName], named: &str, what: &str) -> Result<ServerName> {
     let is_named = |server: &&ServerName| {
-        let (host, port) = (&server.host, server.port);
+        let host = &server.host;
+        let port = server.port;
         named == server.to_string()
             || named == format!("{host}:{port}")
             || named == format!("{host},{port}")
     };
     match servers.iter().find(is_named) {
         Some(server) => Ok(server.clone()),
-        None => said(format!("no such {what}, as status names them: {named}")),
+        None => usage_error(format!("no such {what}, as status names them: {named}")),
     }
 }
 

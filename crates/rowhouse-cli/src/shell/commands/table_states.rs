@@ -8,7 +8,7 @@ use super::names::{pattern, tables_matching};
 use super::tables::existing;
 use crate::shell::command::Action::{Changes, Reads};
 use crate::shell::command::{Call, Command, Group, TABLE, required};
-use crate::shell::failure::{self, Result, said};
+use crate::shell::failure::{self, Result, usage_error};
 use crate::shell::session::{Session, boxed};
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -140,13 +140,15 @@ async fn change_all(session: &mut Session, call: Call, change: TableChange) -> R
         session.say(name)?;
     }
     let question = format!("{} the above {} tables", change.verb(), names.len());
-    session.ask(question, move |session| boxed(change_named(session, change, names)))
+    session
+        .request_confirmation(question, move |session| boxed(change_named(session, change, names)))
 }
 
 /// Returns the tables whose whole names match, and apart from them those that hold index entries:
 /// these change with their base tables.
 async fn split_matching(session: &Session, text: String) -> Result<(Vec<String>, Vec<String>)> {
-    let (mut names, mut of_indexes) = (Vec::new(), Vec::new());
+    let mut names = Vec::new();
+    let mut of_indexes = Vec::new();
     for name in tables_matching(session, &pattern(Some(text))?).await? {
         let name = name.to_string();
         let described = session.database.admin().describe(&name).await;
@@ -226,7 +228,7 @@ async fn disable(session: &mut Session, call: Call) -> Result<()> {
 async fn drop(session: &mut Session, call: Call) -> Result<()> {
     let name = existing(session, &call).await?;
     if session.database.admin().table_state(&name).await? == TableState::Enabled {
-        return said(format!("Table {name} is enabled. Disable it first."));
+        return usage_error(format!("Table {name} is enabled. Disable it first."));
     }
     Ok(session.database.admin().drop_table(&name).await?)
 }

@@ -8,7 +8,7 @@ use super::names::{pattern, say_names, tables_matching};
 use crate::shell::command::Action::{Changes, Reads};
 use crate::shell::command::{Call, Command, Group, TABLE, optional, required};
 use crate::shell::describe as shown;
-use crate::shell::failure::{Result, said};
+use crate::shell::failure::{Result, usage_error};
 use crate::shell::session::{Session, boxed};
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -156,10 +156,10 @@ async fn clone_schema(session: &mut Session, call: Call) -> Result<()> {
 /// HBase's shell still names it.
 pub(super) fn not_made(error: Error, table: &str) -> Result<()> {
     match error.kind() {
-        ErrorKind::TableExists => said(format!("Table already exists: {table}!")),
+        ErrorKind::TableExists => usage_error(format!("Table already exists: {table}!")),
         ErrorKind::NamespaceNotFound => {
             let namespace = table.split(':').next().unwrap_or_default();
-            said(format!("Unknown namespace: {namespace}!"))
+            usage_error(format!("Unknown namespace: {namespace}!"))
         }
         _ => Err(error.into()),
     }
@@ -169,7 +169,7 @@ pub(super) fn not_made(error: Error, table: &str) -> Result<()> {
 pub(super) async fn existing(session: &mut Session, call: &Call) -> Result<String> {
     let name = call.table()?;
     if !session.database.table_exists(&name).await? {
-        return said(format!("Table {name} does not exist."));
+        return usage_error(format!("Table {name} does not exist."));
     }
     Ok(name)
 }

@@ -113,9 +113,9 @@ fn unicode(script: &str, at: usize, end: usize, text: &mut Vec<u8>) -> Result<us
     Ok(end + 4)
 }
 
-/// Returns the longest prefix with at most `max` characters that are all `wanted`. These must be
+/// Returns the longest prefix with at most `max` characters that `matches` accepts. These must be
 /// ASCII.
-fn leading(text: &str, max: usize, wanted: impl Fn(char) -> bool) -> &str {
-    let len = text.chars().take(max).take_while(|&c| wanted(c)).count();
+fn leading(text: &str, max: usize, matches: impl Fn(char) -> bool) -> &str {
+    let len = text.chars().take(max).take_while(|&c| matches(c)).count();
     &text[..len]
 }

@@ -149,10 +149,10 @@ fn decimal(text: &str) -> Option<Result<String, &'static str>> {
     exponent.filter(|_| is_number(whole) && is_number(fraction))?;
     let digits = format!("{whole}{fraction}");
     let number: f64 = text.parse().ok()?;
-    let is_kept = digits.trim_matches('0').len() <= DIGITS_MAX
+    let is_exact = digits.trim_matches('0').len() <= DIGITS_MAX
         && number.is_finite()
         && (number != 0.0 || digits.bytes().all(|digit| digit == b'0'));
-    Some(if is_kept { Ok(ruby_float(number)) } else { Err("does not fit into 64 bits") })
+    Some(if is_exact { Ok(ruby_float(number)) } else { Err("does not fit into 64 bits") })
 }
 
 fn word(script: &str, at: usize) -> Result<(Token, usize), Fault> {

@@ -25,7 +25,8 @@ impl<'a> Call<'a> {
     /// Parses a name and, in parentheses, arguments separated by commas or spaces.
     pub(super) fn read(parser: &mut Parser<'a>) -> Result<Self> {
         parser.pass_spaces();
-        let (text, at) = (parser.text, parser.at);
+        let text = parser.text;
+        let at = parser.at;
         let len = text[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         let name = std::str::from_utf8(&text[at..at + len]).unwrap_or_default();
         if name.is_empty() {
@@ -66,9 +67,10 @@ impl<'a> Call<'a> {
     /// Returns an argument in quotes as bytes.
     pub(super) fn bytes(&self, number: usize) -> Result<Bytes> {
         let argument = &self.arguments[number];
-        match argument.is_quoted {
-            true => Ok(argument.bytes.clone().into()),
-            false => Err(self.wrong(argument, "text in single quotes")),
+        if argument.is_quoted {
+            Ok(argument.bytes.clone().into())
+        } else {
+            Err(self.wrong(argument, "text in single quotes"))
         }
     }
 
@@ -152,9 +154,9 @@ impl<'a> Call<'a> {
         })
     }
 
-    fn wrong(&self, argument: &Argument, wanted: &str) -> Error {
-        let found = String::from_utf8_lossy(&argument.bytes);
-        self.error(argument.at, &format!("{} takes {wanted} here, not {found}", self.name))
+    fn wrong(&self, argument: &Argument, expected: &str) -> Error {
+        let actual = String::from_utf8_lossy(&argument.bytes);
+        self.error(argument.at, &format!("{} takes {expected} here, not {actual}", self.name))
     }
 
     /// Returns an error at the filter's name.

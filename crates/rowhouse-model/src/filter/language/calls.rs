@@ -43,7 +43,8 @@ pub(super) fn call(parser: &mut Parser<'_>) -> Result<Filter> {
         "SingleColumnValueExcludeFilter" => single_column(&call, true),
         "ColumnValueFilter" => {
             call.count(&[4])?;
-            let (family, qualifier) = (call.bytes(0)?, call.bytes(1)?);
+            let family = call.bytes(0)?;
+            let qualifier = call.bytes(1)?;
             Ok(Filter::ColumnValue { family, qualifier, value: call.comparison(2, true)? })
         }
         "PrefixFilter" => {

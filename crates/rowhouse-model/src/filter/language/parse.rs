@@ -73,17 +73,17 @@ impl Parser<'_> {
     fn take_word(&mut self, word: &[u8]) -> bool {
         self.pass_spaces();
         let rest = &self.text[self.at..];
-        let found = rest.starts_with(word)
+        let is_match = rest.starts_with(word)
             && rest.get(word.len()).is_some_and(|next| b" \t(".contains(next));
-        self.at += if found { word.len() } else { 0 };
-        found
+        self.at += if is_match { word.len() } else { 0 };
+        is_match
     }
 
     /// Consumes a character and the spaces before it.
-    pub(super) fn take(&mut self, wanted: u8) -> bool {
-        let found = self.peek() == Some(wanted);
-        self.at += usize::from(found);
-        found
+    pub(super) fn take(&mut self, character: u8) -> bool {
+        let is_match = self.peek() == Some(character);
+        self.at += usize::from(is_match);
+        is_match
     }
 
     /// Returns the next character that is not a space.

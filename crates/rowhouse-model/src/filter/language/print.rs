@@ -105,10 +105,7 @@ fn print_single_column(filter: &Filter, f: &mut Formatter<'_>) -> fmt::Result {
     else {
         return Err(fmt::Error);
     };
-    let name = match exclude {
-        true => "SingleColumnValueExcludeFilter",
-        false => "SingleColumnValueFilter",
-    };
+    let name = if *exclude { "SingleColumnValueExcludeFilter" } else { "SingleColumnValueFilter" };
     let arguments: [&dyn Display; 5] =
         [&Text(family), &Text(qualifier), value, filter_if_missing, latest_version_only];
     // Omit the language's default values.

@@ -15,7 +15,7 @@ fn each_name_of_the_language_is_read_and_stands_once() {
 }
 
 #[test]
-fn errors_say_what_is_wrong_and_where() {
+fn errors_name_the_fault_and_the_place() {
     for (text, what, at) in [
         ("", "the name of a filter is missing", 0),
         ("PrefixFilter('a') PageFilter(1)", "AND, OR or the end must follow", 18),
@@ -50,7 +50,7 @@ fn filters_too_deep_in_each_other_are_refused() {
 }
 
 #[test]
-fn what_the_language_cannot_say_is_printed_as_it_is_made() {
+fn a_filter_without_notation_is_printed_by_its_parts() {
     let range = FilterRange {
         start: "a".into(),
         start_inclusive: true,
@@ -94,7 +94,8 @@ fn filters() -> impl Strategy<Value = Filter> {
         any::<bool>().prop_map(|length_as_value| Filter::KeyOnly { length_as_value }),
         (texts(), any::<bool>(), texts(), any::<bool>()).prop_map(|(min, a, max, b)| {
             let bound = |bound: Bytes| Some(bound).filter(|bound| !bound.is_empty());
-            let (min, max) = (bound(min), bound(max));
+            let min = bound(min);
+            let max = bound(max);
             Filter::ColumnRange { min, min_inclusive: a, max, max_inclusive: b }
         }),
         (texts(), texts(), comparisons(), any::<[bool; 3]>()).prop_map(
@@ -135,10 +136,8 @@ fn texts() -> impl Strategy<Value = Bytes> {
 
 fn comparisons() -> impl Strategy<Value = Comparison> {
     let binary = (0usize..6, texts(), any::<bool>()).prop_map(|(operator, value, prefix)| {
-        let comparator = match prefix {
-            true => Comparator::BinaryPrefix(value),
-            false => Comparator::Binary(value),
-        };
+        let comparator =
+            if prefix { Comparator::BinaryPrefix(value) } else { Comparator::Binary(value) };
         use CompareOperator::*;
         let operator = [Less, LessOrEqual, Equal, NotEqual, GreaterOrEqual, Greater][operator];
         Comparison { operator, comparator }
@@ -154,7 +153,7 @@ fn comparisons() -> impl Strategy<Value = Comparison> {
 
 proptest! {
     #[test]
-    fn what_is_printed_is_read_as_the_same(filter in filters()) {
+    fn a_printed_filter_parses_to_the_same_filter(filter in filters()) {
         let printed = filter.to_string();
         prop_assert_eq!(Filter::parse(&printed).unwrap(), filter, "{}", printed);
     }

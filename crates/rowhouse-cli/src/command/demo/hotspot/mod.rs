@@ -132,7 +132,8 @@ impl Design {
         match self.order {
             Growing::Number => format!("n >= {number} and n < {}", number + RANGE),
             Growing::Time => {
-                let (from, to) = (time(number), time(number + RANGE * USERS));
+                let from = time(number);
+                let to = time(number + RANGE * USERS);
                 format!("user = '{}' and at >= {from} and at < {to}", user(number))
             }
         }
@@ -277,11 +278,14 @@ fn put(table: &Table, design: &Design, number: u64) -> Result<Mutation> {
 
 /// Writes rows with growing numbers from many clients; returns how many, and the seconds.
 async fn write(table: &Table, design: &'static Design, seconds: f64) -> Result<(u64, f64)> {
-    let (next, stop) = (Arc::new(AtomicU64::new(ROWS_BEFORE)), Arc::new(AtomicBool::new(false)));
-    let begun = Instant::now();
+    let next = Arc::new(AtomicU64::new(ROWS_BEFORE));
+    let stop = Arc::new(AtomicBool::new(false));
+    let started = Instant::now();
     let writers: Vec<_> = (0..WRITERS)
         .map(|_| {
-            let (table, next, stop) = (table.clone(), Arc::clone(&next), Arc::clone(&stop));
+            let table = table.clone();
+            let next = Arc::clone(&next);
+            let stop = Arc::clone(&stop);
             tokio::spawn(async move {
                 let mut written = 0;
                 while !stop.load(Ordering::Relaxed) {
@@ -299,7 +303,7 @@ async fn write(table: &Table, design: &'static Design, seconds: f64) -> Result<(
     for writer in writers {
         written += writer.await.map_err(|error| Error::invalid(error.to_string()))??;
     }
-    Ok((written, begun.elapsed().as_secs_f64()))
+    Ok((written, started.elapsed().as_secs_f64()))
 }
 
 /// Returns a number of the table's regions, summed up for each server.
@@ -331,12 +335,14 @@ impl Reader<'_> {
         let name = self.table.name().to_string();
         let seen = |region: &RegionLoad| region.reads + region.filtered_reads;
         let before: u64 = loads(self.database, &name, seen).await?.iter().sum();
-        let (mut millis, mut servers, mut returned) = (Vec::new(), 0, 0);
+        let mut millis = Vec::new();
+        let mut servers = 0;
+        let mut returned = 0;
         for number in (0..READS).map(|read| read * 7) {
             let calls = self.server.region_server_calls();
-            let begun = Instant::now();
+            let started = Instant::now();
             returned += self.table.query(&query(number)).count().await?;
-            millis.push(begun.elapsed().as_secs_f64() * 1000.0);
+            millis.push(started.elapsed().as_secs_f64() * 1000.0);
             let after = self.server.region_server_calls();
             servers += after.iter().zip(&calls).filter(|(after, before)| after > before).count();
         }

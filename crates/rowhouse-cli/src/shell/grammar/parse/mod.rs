@@ -246,9 +246,9 @@ impl Parser {
     }
 
     /// Takes a comma, and the line ends after it.
-    fn comma(&mut self, wanted: &str) -> Result<(), Missing> {
+    fn comma(&mut self, expected: &str) -> Result<(), Missing> {
         if self.peek() != Some(&Token::Comma) {
-            return Err(self.expected(wanted));
+            return Err(self.expected(expected));
         }
         self.next += 1;
         self.skip_ends();
@@ -258,12 +258,14 @@ impl Parser {
         }
     }
 
-    fn expected(&self, wanted: &str) -> Missing {
+    fn expected(&self, expected: &str) -> Missing {
         match self.tokens.get(self.next) {
             None => {
-                Missing::More(Fault::new(self.end, format!("expected {wanted}, found the end")))
+                Missing::More(Fault::new(self.end, format!("expected {expected}, found the end")))
             }
-            Some((at, found)) => never(*at, format!("expected {wanted}, found {}", found.shown())),
+            Some((at, token)) => {
+                never(*at, format!("expected {expected}, found {}", token.shown()))
+            }
         }
     }
 

@@ -84,7 +84,7 @@ fn comments_and_continued_lines() {
 }
 
 #[test]
-fn what_goes_on_in_the_next_line_is_open() {
+fn an_unfinished_statement_is_open() {
     for script in ["put 't',", "put 't', 'r", "scan 't', {", "scan('t'", "x [1", "x A =>", "x \"\\"]
     {
         assert!(matches!(parse(script), Parsed::Open(_)), "{script}");
@@ -228,7 +228,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_nested_too_deeply_is_refused_not_followed() {
+fn too_deep_nesting_is_refused_without_recursion() {
     let deep = format!("get 't', {}", "[".repeat(100_000));
     assert!(matches!(parse(&deep), Parsed::Wrong(_)));
     let fine = format!("get 't', {}{}", "[".repeat(60), "]".repeat(60));

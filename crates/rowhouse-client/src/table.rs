@@ -9,7 +9,7 @@ use rowhouse_format::convert::{CellPlacement, get, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::CellReader;
 use rowhouse_model::{
-    Bytes, CellKind, Condition, Error, ErrorKind, FacetCount, FoundRows, Get, Mutation,
+    Bytes, CellKind, Condition, Error, ErrorKind, FacetCount, MatchingRows, Get, Mutation,
     MutationOutcome, RegionInfo, Result, Row, RowCondition, RowMutations, Scan, SearchRequest,
     SearchText, ServerName, TableName,
 };
@@ -251,9 +251,9 @@ impl Table {
     /// # Errors
     /// As [`Table::get`]; `InvalidRequest` for a query that is wrong, and for a table without a
     /// full-text index; `UnknownScanner` for a place in a view that has ended.
-    pub async fn search(&self, request: SearchRequest) -> Result<FoundRows> {
+    pub async fn search(&self, request: SearchRequest) -> Result<MatchingRows> {
         let call = SearchCall::Rows(Box::new(request));
-        search::found_from_proto(self.call_search(&call).await?)
+        search::matches_from_proto(self.call_search(&call).await?)
     }
 
     /// Counts the rows that a search finds.

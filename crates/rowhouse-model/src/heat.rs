@@ -23,7 +23,7 @@ pub struct HeatReport {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeatColumn {
     /// When it began, in milliseconds since 1970.
-    pub begun_millis: i64,
+    pub start_millis: i64,
     /// The length in milliseconds: a minute, or more for older columns. The current minute is not
     /// over.
     pub length_millis: i64,

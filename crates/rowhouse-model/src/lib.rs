@@ -86,7 +86,7 @@ pub use region_switch::{MasterSwitch, RegionSwitch};
 pub use row::{Row, RowBuilder, SharedRun};
 pub use row_key::{ROW_LEN_MAX, check_row};
 pub use search::{
-    FacetCount, FoundKey, FoundRows, SearchPlace, SearchRequest, SearchText, ValueRow,
+    FacetCount, MatchingKey, MatchingRows, SearchPlace, SearchRequest, SearchText, ValueRow,
 };
 pub use snapshot::{Snapshot, SnapshotKind, check_snapshot_name};
 pub use split_policy::SplitPolicy;

@@ -49,7 +49,7 @@ pub struct ValueRow {
 
 /// The key for a row that a search found.
 #[derive(Clone, PartialEq, Debug)]
-pub struct FoundKey {
+pub struct MatchingKey {
     /// The key.
     pub row: Bytes,
     /// The BM25 score, in score order.
@@ -78,9 +78,9 @@ pub struct SearchRequest {
 
 /// The rows that a server returns for a search.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct FoundRows {
+pub struct MatchingRows {
     /// The rows in order, each with the cells. A row that has no such column is empty.
-    pub rows: Vec<(FoundKey, Row)>,
+    pub rows: Vec<(MatchingKey, Row)>,
     /// Whether no rows follow.
     pub is_end: bool,
     /// The view by which rows by score continue.
@@ -100,8 +100,8 @@ pub struct FacetCount {
 
 impl SearchPlace {
     /// Returns the place after the next row in this order.
-    pub fn after(&self, key: &FoundKey) -> Self {
-        let FoundKey { row, value, .. } = key.clone();
+    pub fn after(&self, key: &MatchingKey) -> Self {
+        let MatchingKey { row, value, .. } = key.clone();
         match self {
             Self::Key { .. } => Self::Key { after: Some(row) },
             Self::Score { view, skip } => Self::Score { view: *view, skip: skip + 1 },

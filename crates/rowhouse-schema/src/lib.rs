@@ -78,11 +78,11 @@ pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::{Fault, KeyMismatch};
 pub use field::Field;
 pub use index::{
-    Analyser, CLIENT_KEEPER, COLLECTED_ENTRIES_MAX, ChangeReads, CheapestWay, Covered,
+    Analyser, CLIENT_MAINTAINER, COLLECTED_ENTRIES_MAX, ChangeReads, CheapestWay, Covered,
     ENTRY_FAMILY, Entry, EntryHeader, FORMER_KEY_ATTRIBUTE, INDEX_DAMAGE_ATTRIBUTE,
-    INDEX_KEEPER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexOf,
+    INDEX_MAINTAINER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexOf,
     IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, LIST_FAMILY, Promotion,
-    QUEUE_FAMILY, SEGMENT_FAMILY, SERVER_KEEPER, Search, SearchField, SearchPlan, WhyNot,
+    QUEUE_FAMILY, SEGMENT_FAMILY, SERVER_MAINTAINER, Search, SearchField, SearchPlan, WhyNot,
     check_altered_declarations, check_declarations, index_damage, is_former_key, layout_of,
 };
 pub use key::{

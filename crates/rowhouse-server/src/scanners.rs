@@ -108,7 +108,7 @@ impl Scanner {
             ahead_bytes: Arc::clone(&scanners.ahead_bytes),
             next_call: 0,
             bytes_max: scan.result_bytes_max,
-            needs_cursor: scan.wants_cursor,
+            needs_cursor: scan.needs_cursor,
             has_batch: scan.scan.batch.is_some(),
             source: None,
             is_short: Self::is_short_of(scan),
@@ -472,7 +472,7 @@ mod tests {
             read_point: 0,
             result_bytes_max: None,
             allow_partial_results: false,
-            wants_cursor: false,
+            needs_cursor: false,
             query: None,
         };
         put_all("old");

@@ -389,7 +389,7 @@ fn thirty_thousand_files_of_ten_thousand_regions_are_there_after_opening() {
         let put = Put::new(format!("{row:05}")).unwrap().add("f", "q", "v").unwrap();
         source.mutate(&put.into()).unwrap();
     }
-    first.export_hfiles(source.name(), hfiles.path(), ExportedCells::Kept, |_| {}).unwrap();
+    first.export_hfiles(source.name(), hfiles.path(), ExportedCells::Retained, |_| {}).unwrap();
     let files = files_to_load(hfiles.path()).unwrap();
     let splits: Vec<Bytes> = (1..10_000).map(|at| format!("{at:05}").into()).collect();
     let table = create(&first, "wide", &["f"], &splits);

@@ -22,7 +22,7 @@ fn a_load_takes_more_files_than_may_be_open() {
         let put = Put::new(row.clone()).unwrap().add("f", "q", "v").unwrap();
         source.table(&name).unwrap().mutate(&put.into()).unwrap();
     }
-    source.export_hfiles(&name, out.path(), ExportedCells::Kept, |_| {}).unwrap();
+    source.export_hfiles(&name, out.path(), ExportedCells::Retained, |_| {}).unwrap();
     drop(source);
     let limit = Rlimit { current: Some(DESCRIPTORS), ..getrlimit(Resource::Nofile) };
     setrlimit(Resource::Nofile, limit).unwrap();

@@ -47,7 +47,7 @@ enum ZstdCodec {
 pub(crate) fn run(args: &ExportArgs) -> CommandResult {
     let table = &args.table;
     let store = Store::builder(&args.data).only_existing().open()?;
-    let cells = if args.raw { ExportedCells::Raw } else { ExportedCells::Kept };
+    let cells = if args.raw { ExportedCells::Raw } else { ExportedCells::Retained };
     let zstd = match args.zstd {
         ZstdCodec::Hadoop => ZstdForm::Frame,
         ZstdCodec::Hbase => ZstdForm::Chunks,

@@ -66,7 +66,7 @@ fn json_of(heat: &TableHeat) -> serde_json::Value {
             })
         });
         json!({
-            "begun_millis": column.begun_millis,
+            "begun_millis": column.start_millis,
             "length_millis": column.length_millis,
             "buckets": buckets.collect::<Vec<_>>(),
         })

@@ -83,7 +83,7 @@ impl TableHeat {
             let began = if self.report.is_by_region {
                 String::new()
             } else {
-                format!("{}  ", time_of(range.begun_millis))
+                format!("{}  ", time_of(range.start_millis))
             };
             let share = range.load as f64 / total.max(1) as f64 * 100.0;
             let from = self.key(&range.start);
@@ -104,8 +104,8 @@ impl TableHeat {
     /// Returns the map with all requests.
     fn map(&self) -> HeatMap {
         let columns = &self.report.columns;
-        let from = columns.first().map_or(0, |column| column.begun_millis);
-        let to = columns.last().map_or(0, |column| column.begun_millis + column.length_millis);
+        let from = columns.first().map_or(0, |column| column.start_millis);
+        let to = columns.last().map_or(0, |column| column.start_millis + column.length_millis);
         let requests = |bucket: &HeatBucket| bucket.reads + bucket.writes;
         HeatMap::new(&self.report, requests, &RowRange::all(), from, to)
     }

@@ -32,8 +32,8 @@ const LINE_CHARS: usize = 150;
 /// Returns the drawing.
 pub(crate) fn svg(heat: &TableHeat) -> String {
     let map = heat.map();
-    let begin = map.columns.first().map_or(0, |column| column.begun_millis);
-    let end = map.columns.last().map_or(0, |column| column.begun_millis + column.length_millis);
+    let begin = map.columns.first().map_or(0, |column| column.start_millis);
+    let end = map.columns.last().map_or(0, |column| column.start_millis + column.length_millis);
     let span = (end - begin).max(60_000) as f64;
     let x = |millis: i64| LEFT + (millis - begin) as f64 / span * WIDTH;
     let row_height = HEIGHT / map.bounds.len().max(1) as f64;
@@ -59,8 +59,8 @@ pub(crate) fn svg(heat: &TableHeat) -> String {
     let most = cells.iter().map(|(.., rate)| *rate).fold(1.0, f64::max);
     for (column, row, rows, rate) in cells {
         let Some(color) = color(rate, most) else { continue };
-        let from = x(column.begun_millis);
-        let to = x(column.begun_millis + column.length_millis.max(60_000)).min(LEFT + WIDTH);
+        let from = x(column.start_millis);
+        let to = x(column.start_millis + column.length_millis.max(60_000)).min(LEFT + WIDTH);
         let place = (from, TOP + row as f64 * row_height);
         let size = ((to - from).max(1.0), rows as f64 * row_height);
         svg.rect(&format!("c{color}"), place, size);
@@ -122,7 +122,7 @@ mod tests {
             ..HeatBucket::default()
         };
         let buckets = vec![bucket(b"", 0), bucket(b"bob\x00\x01", 900), bucket(b"eve\x00\x01", 3)];
-        let column = HeatColumn { begun_millis: 0, length_millis: 60_000, buckets };
+        let column = HeatColumn { start_millis: 0, length_millis: 60_000, buckets };
         let heat = TableHeat {
             table: "<mail>".into(),
             report: HeatReport { columns: vec![column], ..HeatReport::default() },

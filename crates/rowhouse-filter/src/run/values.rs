@@ -6,7 +6,7 @@ use bytes::Bytes;
 use rowhouse_model::{CellRef, CompareOperator, Comparison, Error, Filter, Result};
 
 use super::base::FilterBase;
-use super::verdict::{FilterVerdict, KeptValue};
+use super::verdict::{FilterVerdict, RetainedValue};
 use crate::comparison::ComparisonRun;
 use crate::regex::RegexMemoryLimit;
 
@@ -277,14 +277,14 @@ impl KeyOnly {
 }
 
 impl FilterBase for KeyOnly {
-    fn value_part(&self, left: KeptValue) -> KeptValue {
+    fn value_part(&self, left: RetainedValue) -> RetainedValue {
         if !self.length_as_value {
-            return KeptValue::Nothing;
+            return RetainedValue::Nothing;
         }
         match left {
-            KeptValue::Whole => KeptValue::Length,
-            KeptValue::Nothing => KeptValue::Number(0),
-            KeptValue::Length | KeptValue::Number(_) => KeptValue::Number(4),
+            RetainedValue::Whole => RetainedValue::Length,
+            RetainedValue::Nothing => RetainedValue::Number(0),
+            RetainedValue::Length | RetainedValue::Number(_) => RetainedValue::Number(4),
         }
     }
 }

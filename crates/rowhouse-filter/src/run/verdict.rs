@@ -1,9 +1,9 @@
 //! Verdicts on cells, and their combination.
 
-/// Which part of an included cell's value to retain. With anything but [`KeptValue::Whole`] the
+/// Which part of an included cell's value to retain. With anything but [`RetainedValue::Whole`] the
 /// cell also loses the tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptValue {
+pub enum RetainedValue {
     /// The whole value.
     Whole,
     /// No value: it becomes empty.

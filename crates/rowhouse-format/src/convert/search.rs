@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use prost::Message;
 use rowhouse_model::{
-    Error, ErrorKind, FacetCount, FoundKey, FoundRows, Result, Row, SearchPlace, SearchRequest,
+    Error, ErrorKind, FacetCount, MatchingKey, MatchingRows, Result, Row, SearchPlace, SearchRequest,
     SearchText, ValueRow,
 };
 
@@ -137,8 +137,8 @@ fn rows_from_proto(message: SearchRowsRequest) -> Result<SearchRequest> {
 }
 
 /// Encodes a search's rows, with the cells if the request named some.
-pub fn found_to_proto(rows: FoundRows, has_cells: bool) -> NameBytesPair {
-    let row = |(key, cells): (FoundKey, Row)| SearchRow {
+pub fn matches_to_proto(rows: MatchingRows, has_cells: bool) -> NameBytesPair {
+    let row = |(key, cells): (MatchingKey, Row)| SearchRow {
         row: key.row,
         score: key.score,
         value: key.value,
@@ -168,7 +168,7 @@ pub fn ended_view_to_proto() -> NameBytesPair {
 ///
 /// # Errors
 /// `UnknownScanner` if the view has ended; `Protocol` for a malformed message.
-pub fn found_from_proto(answer: NameBytesPair) -> Result<FoundRows> {
+pub fn matches_from_proto(answer: NameBytesPair) -> Result<MatchingRows> {
     let message: SearchRowsResponse = decode_message(answer.value.unwrap_or_default())?;
     if message.view_has_ended() {
         return Err(Error::new(
@@ -185,10 +185,10 @@ pub fn found_from_proto(answer: NameBytesPair) -> Result<FoundRows> {
     let mut rows = Vec::with_capacity(message.rows.len());
     for SearchRow { row, score, value, cells } in message.rows {
         let cells = cells.map(|cells| result::from_proto(cells, &mut no_cells)).transpose()?;
-        let key = FoundKey { row, score, value };
+        let key = MatchingKey { row, score, value };
         rows.push((key, cells.map(|read| read.row).unwrap_or_default()));
     }
-    Ok(FoundRows { rows, is_end, view, long_words })
+    Ok(MatchingRows { rows, is_end, view, long_words })
 }
 
 /// Encodes a row count.
@@ -289,8 +289,8 @@ mod tests {
     #[test]
     fn answers_survive_the_wire() {
         let cell = Cell::new("r", "d", "body", Timestamp::MIN, CellKind::Put, "v").unwrap();
-        let key = |row: &str, score, value| FoundKey { row: row.to_owned().into(), score, value };
-        let expected = FoundRows {
+        let key = |row: &str, score, value| MatchingKey { row: row.to_owned().into(), score, value };
+        let expected = MatchingRows {
             rows: vec![
                 (key("r", Some(1.5), None), Row::new(vec![cell])),
                 (key("s", None, Some("v".into())), Row::default()),
@@ -299,10 +299,10 @@ mod tests {
             view: Some(9),
             long_words: 4,
         };
-        assert_eq!(found_from_proto(found_to_proto(expected.clone(), true)).unwrap(), expected);
-        let keys = found_from_proto(found_to_proto(expected.clone(), false)).unwrap();
+        assert_eq!(matches_from_proto(matches_to_proto(expected.clone(), true)).unwrap(), expected);
+        let keys = matches_from_proto(matches_to_proto(expected.clone(), false)).unwrap();
         assert!(keys.rows[0].1.is_empty() && keys.rows[0].0 == expected.rows[0].0);
-        let ended = found_from_proto(ended_view_to_proto()).unwrap_err();
+        let ended = matches_from_proto(ended_view_to_proto()).unwrap_err();
         assert_eq!(ended.kind(), ErrorKind::UnknownScanner);
         assert_eq!(count_from_proto(count_to_proto(17)).unwrap(), 17);
         let facets = vec![FacetCount { value: "ann".into(), rows: 2 }];

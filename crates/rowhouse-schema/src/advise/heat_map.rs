@@ -32,7 +32,7 @@ pub struct HeatMap {
 #[derive(Debug, PartialEq, Eq)]
 pub struct HeatMapColumn {
     /// When it began, in milliseconds since 1970.
-    pub begun_millis: i64,
+    pub start_millis: i64,
     /// The length in milliseconds.
     pub length_millis: i64,
     /// Each range's first map row and load, in order. A range ends where the next one begins.
@@ -43,7 +43,7 @@ pub struct HeatMapColumn {
 #[derive(Debug, PartialEq, Eq)]
 pub struct HottestRange {
     /// When the column began, in milliseconds since 1970.
-    pub begun_millis: i64,
+    pub start_millis: i64,
     /// The first key.
     pub start: Bytes,
     /// The key after the last one; empty at the keys' end.
@@ -64,7 +64,7 @@ impl HeatMap {
         to: i64,
     ) -> Self {
         let columns = report.columns.iter().map(|column| TimeColumn {
-            start_millis: column.begun_millis,
+            start_millis: column.start_millis,
             length_millis: column.length_millis,
             ranges: column.buckets.iter().map(|it| (it.start.clone(), load(it))).collect(),
         });
@@ -88,7 +88,7 @@ impl HeatMap {
             let stops = stops.chain([stop]);
             for ((at, load), stop) in column.ranges.iter().zip(stops) {
                 all.push(HottestRange {
-                    begun_millis: column.begun_millis,
+                    start_millis: column.start_millis,
                     start: self.bounds[*at].clone(),
                     stop: stop.clone(),
                     load: *load,
@@ -160,7 +160,7 @@ impl TimeColumn {
             }
         }
         let Self { start_millis, length_millis, .. } = self;
-        HeatMapColumn { begun_millis: start_millis, length_millis, ranges }
+        HeatMapColumn { start_millis: start_millis, length_millis, ranges }
     }
 }
 
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(sum, 480 * 3);
         assert!(
             grid.columns.windows(2).all(|pair| {
-                pair[0].begun_millis + pair[0].length_millis <= pair[1].begun_millis
+                pair[0].start_millis + pair[0].length_millis <= pair[1].start_millis
             })
         );
     }

@@ -150,10 +150,10 @@ impl LoadProfile {
         };
         let mut rows: Vec<_> = report.hot_rows.iter().map(row).collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.load));
-        let end = report.columns.iter().map(|it| it.begun_millis + it.length_millis).max();
+        let end = report.columns.iter().map(|it| it.start_millis + it.length_millis).max();
         let since = end.unwrap_or(0) - HOT_ROW_MILLIS;
         let recent = report.columns.iter().zip(&intervals);
-        let recent = recent.filter(|(column, _)| column.begun_millis >= since);
+        let recent = recent.filter(|(column, _)| column.start_millis >= since);
         let rows_total = recent.map(|(_, ranges)| load(ranges)).sum();
         Self { intervals, rows, rows_total, regions }
     }

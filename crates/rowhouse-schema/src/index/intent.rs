@@ -8,14 +8,14 @@ use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, Ta
 
 /// The attribute on an index table that names who maintains the entries: `client`. Without it, the
 /// server maintains them.
-pub const INDEX_KEEPER_ATTRIBUTE: &str = "rowhouse.index_keeper";
+pub const INDEX_MAINTAINER_ATTRIBUTE: &str = "rowhouse.index_keeper";
 
-/// The [`INDEX_KEEPER_ATTRIBUTE`] value for entries that clients maintain.
-pub const CLIENT_KEEPER: &str = "client";
+/// The [`INDEX_MAINTAINER_ATTRIBUTE`] value for entries that clients maintain.
+pub const CLIENT_MAINTAINER: &str = "client";
 
 /// The name by which a server announces that it maintains indexes itself: a coprocessor on the
 /// server's master.
-pub const SERVER_KEEPER: &str = "rowhouse.indexes";
+pub const SERVER_MAINTAINER: &str = "rowhouse.indexes";
 
 /// The rows that a client is about to write, on a cluster where clients keep the indexes. Until it
 /// is closed, readers look at these rows themselves, because their entries may not be right yet.
@@ -63,7 +63,7 @@ impl Intent {
         Ok(TableDescriptor::new(Self::table_name(base)?)
             .family(family(Self::FAMILY)?)
             .family(family(Self::BUILD_FAMILY)?)
-            .attribute(INDEX_KEEPER_ATTRIBUTE, CLIENT_KEEPER))
+            .attribute(INDEX_MAINTAINER_ATTRIBUTE, CLIENT_MAINTAINER))
     }
 
     /// Encodes the intent.

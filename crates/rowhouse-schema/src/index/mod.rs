@@ -41,7 +41,7 @@ pub use copy::{FORMER_KEY_ATTRIBUTE, LAYOUT_ATTRIBUTE, Promotion, is_former_key,
 pub use cost::{COLLECTED_ENTRIES_MAX, CheapestWay, IndexCost};
 pub use entries::{Covered, Entry};
 pub use header::EntryHeader;
-pub use intent::{CLIENT_KEEPER, INDEX_KEEPER_ATTRIBUTE, Intent, SERVER_KEEPER};
+pub use intent::{CLIENT_MAINTAINER, INDEX_MAINTAINER_ATTRIBUTE, Intent, SERVER_MAINTAINER};
 pub use plan::{IndexPlan, WhyNot};
 pub use search::{Search, SearchField};
 pub use search_plan::SearchPlan;

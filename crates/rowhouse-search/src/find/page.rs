@@ -1,6 +1,6 @@
 //! A search's rows in any order, from a place on.
 
-use rowhouse_model::{FoundKey, FoundRows, Get, Result, Row, SearchPlace};
+use rowhouse_model::{MatchingKey, MatchingRows, Get, Result, Row, SearchPlace};
 use rowhouse_schema::Direction;
 
 use super::matches::Found;
@@ -21,7 +21,7 @@ impl Found {
         direction: Direction,
         cells: Option<&Get>,
         limit: usize,
-    ) -> Result<FoundRows> {
+    ) -> Result<MatchingRows> {
         let (keys, mut is_end) = self.keys(place, direction, limit)?;
         let mut rows = Vec::with_capacity(keys.len());
         let mut bytes = 0;
@@ -42,7 +42,7 @@ impl Found {
             bytes += key.row.len() as u64 + row.byte_len();
             rows.push((key, row));
         }
-        Ok(FoundRows { rows, is_end, view: None, long_words: self.long_words() })
+        Ok(MatchingRows { rows, is_end, view: None, long_words: self.long_words() })
     }
 
     /// Returns row keys from a place on, at most `limit`, and whether no rows follow. The view in a
@@ -55,22 +55,22 @@ impl Found {
         place: &SearchPlace,
         direction: Direction,
         limit: usize,
-    ) -> Result<(Vec<FoundKey>, bool)> {
-        let keys: Vec<FoundKey> = match place {
+    ) -> Result<(Vec<MatchingKey>, bool)> {
+        let keys: Vec<MatchingKey> = match place {
             SearchPlace::Key { after } => {
                 let rows = self.by_key(direction, after.as_deref(), limit)?;
-                let key = |row| FoundKey { row, score: None, value: None };
+                let key = |row| MatchingKey { row, score: None, value: None };
                 rows.into_iter().map(key).collect()
             }
             SearchPlace::Score { skip, .. } => {
                 let skip = usize::try_from(*skip).unwrap_or(usize::MAX);
                 let hits = self.by_score(skip, limit)?.into_iter();
-                hits.map(|it| FoundKey { row: it.row, score: Some(it.score), value: None })
+                hits.map(|it| MatchingKey { row: it.row, score: Some(it.score), value: None })
                     .collect()
             }
             SearchPlace::Field { field, after } => {
                 let rows = self.by_value(field, direction, after.as_ref(), limit)?.into_iter();
-                rows.map(|it| FoundKey { row: it.row, score: None, value: it.value }).collect()
+                rows.map(|it| MatchingKey { row: it.row, score: None, value: it.value }).collect()
             }
         };
         let is_end = keys.len() < limit;

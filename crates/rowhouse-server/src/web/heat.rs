@@ -118,7 +118,7 @@ impl Span {
         let (Some(first), Some(last)) = (report.columns.first(), report.columns.last()) else {
             return (self.to.saturating_sub(HOUR_MILLIS), self.to);
         };
-        (first.begun_millis, last.begun_millis + last.length_millis)
+        (first.start_millis, last.start_millis + last.length_millis)
     }
 }
 
@@ -163,7 +163,7 @@ impl Map {
         let columns = self.map.columns.iter().map(|column| {
             let (starts, values): (Vec<_>, Vec<_>) = column.ranges.iter().copied().unzip();
             json!({
-                "begun": column.begun_millis,
+                "begun": column.start_millis,
                 "length": column.length_millis,
                 "starts": starts,
                 "values": values,
@@ -302,9 +302,9 @@ fn hottest(reader: &Reader, map: &Map) -> Markup {
             th { (reader.text(words::STOP)) } th.number { (reader.text(map.measure.label())) }
         } }
         tbody { @for range in map.map.hottest(HOTTEST, &map.range.stop) {
-            @let HottestRange { begun_millis, start, stop, load } = range;
+            @let HottestRange { start_millis, start, stop, load } = range;
             tr {
-                td { (time(begun_millis)) }
+                td { (time(start_millis)) }
                 td { (keys.start(reader, &start)) }
                 td { (keys.stop(reader, &stop)) }
                 td.number { (map.measure.show(load)) }

@@ -23,7 +23,7 @@ fn hfiles(splits: &[&[u8]], rows: &[&'static str]) -> (TempDir, Vec<PathBuf>) {
     let out = tempfile::tempdir().unwrap();
     let store = Store::open(data.path()).unwrap();
     let table = rowhouse_model::TableName::parse("t").unwrap();
-    let report = store.export_hfiles(&table, out.path(), ExportedCells::Kept, |_| {}).unwrap();
+    let report = store.export_hfiles(&table, out.path(), ExportedCells::Retained, |_| {}).unwrap();
     assert_eq!(report.cells, rows.len() as u64);
     let files = files_to_load(out.path()).unwrap().into_iter().map(|(_, path)| path).collect();
     (out, files)

@@ -100,7 +100,7 @@ fn source(dir: &tempfile::TempDir) -> Store {
 fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
     let from = tempfile::tempdir().unwrap();
     let files = tempfile::tempdir().unwrap();
-    let cells = crate::ExportedCells::Kept;
+    let cells = crate::ExportedCells::Retained;
     source(&from).export_hfiles(&name(), files.path(), cells, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
     is_whole_wherever_the_disk_fails(|store| store.bulk_load(&name(), &files, |_| {}));
@@ -110,7 +110,7 @@ fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
 fn a_store_opens_after_a_power_cut_that_follows_a_load() {
     let from = tempfile::tempdir().unwrap();
     let files = tempfile::tempdir().unwrap();
-    let cells = crate::ExportedCells::Kept;
+    let cells = crate::ExportedCells::Retained;
     source(&from).export_hfiles(&name(), files.path(), cells, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
     let other = TableName::parse("u").unwrap();
@@ -140,7 +140,7 @@ fn a_store_opens_after_a_power_cut_that_follows_a_load() {
 fn a_load_does_not_take_the_reserve() {
     let from = tempfile::tempdir().unwrap();
     let files = tempfile::tempdir().unwrap();
-    let cells = crate::ExportedCells::Kept;
+    let cells = crate::ExportedCells::Retained;
     source(&from).export_hfiles(&name(), files.path(), cells, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
     let disk = SimulatedDisk::default();

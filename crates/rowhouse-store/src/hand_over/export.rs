@@ -26,7 +26,7 @@ use crate::store_file::FileCursor;
 pub enum ExportedCells {
     /// The cells that a major compaction would keep.
     #[default]
-    Kept,
+    Retained,
     /// All stored cells, including delete markers and the cells they cover.
     Raw,
 }
@@ -161,7 +161,7 @@ impl Export<'_> {
             }
             merge.advance()?;
         }
-        let major = self.options.cells == ExportedCells::Kept;
+        let major = self.options.cells == ExportedCells::Retained;
         file.map(|file| file.finish(self.point.sequence(), major)).transpose()
     }
 

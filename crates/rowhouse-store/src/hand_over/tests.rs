@@ -97,7 +97,7 @@ fn exported_files_load_into_a_table_of_other_regions() {
     let source_store = Store::open(source_dir.path()).unwrap();
     let source = make(&source_store, &["row20"]);
     fill(&source);
-    let dir = export(&source_store, ExportedCells::Kept);
+    let dir = export(&source_store, ExportedCells::Retained);
     assert_eq!(files_of(dir.path()).len(), 4);
     for file in files_of(dir.path()) {
         let file = HFile::open(file).unwrap();
@@ -156,7 +156,7 @@ fn a_raw_export_has_markers_and_the_cells_they_cover() {
         let files = files_of(dir.path());
         files.into_iter().map(|file| HFile::open(file).unwrap().meta().cells()).sum()
     };
-    assert_eq!(cells(ExportedCells::Kept), 1);
+    assert_eq!(cells(ExportedCells::Retained), 1);
     // A marker for each family.
     assert_eq!(cells(ExportedCells::Raw), 4);
 }
@@ -169,7 +169,7 @@ fn loaded_cells_are_newer_than_earlier_writes_and_older_than_later_ones() {
     for row in ["1", "2"] {
         put(&table, row, "a", 5, "loaded");
     }
-    let files = export(&store, ExportedCells::Kept);
+    let files = export(&store, ExportedCells::Retained);
     put(&table, "1", "a", 5, "there");
     let point = store.read_point();
     assert!(load(&store, files.path()).sequence > point.sequence());
@@ -200,7 +200,7 @@ fn of_a_cell_in_several_files_of_a_load_that_of_the_newest_file_counts() {
     let source = make(&source_store, &[]);
     let file = |value: &str, to: &str| {
         put(&source, "1", "a", 5, value);
-        let out = export(&source_store, ExportedCells::Kept);
+        let out = export(&source_store, ExportedCells::Retained);
         let path = folder.path().join(to);
         std::fs::copy(&files_of(out.path())[0], &path).unwrap();
         (Bytes::from_static(b"a"), path)
@@ -242,7 +242,7 @@ fn a_transaction_that_read_before_a_load_begins_again() {
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &[]);
     put(&table, "1", "a", 5, "loaded");
-    let files = export(&store, ExportedCells::Kept);
+    let files = export(&store, ExportedCells::Retained);
     table.mutate(&Delete::new("1").unwrap().into()).unwrap();
     table.flush().unwrap();
     table.compact(CompactionKind::Major).unwrap();
@@ -268,7 +268,7 @@ fn a_load_that_is_refused_leaves_nothing() {
     let table = make(&store, &[]);
     put(&table, "1", "a", 5, "a");
     put(&table, "1", "b", 5, "b");
-    let files = export(&store, ExportedCells::Kept);
+    let files = export(&store, ExportedCells::Retained);
     let count = || std::fs::read_dir(dir.path().join("files")).unwrap().count();
     let before = count();
     let want = all(&table);
@@ -298,7 +298,7 @@ fn an_export_requires_an_empty_directory() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, &[]);
-    let error = store.export_hfiles(&name(), dir.path(), ExportedCells::Kept, |_| {}).unwrap_err();
+    let error = store.export_hfiles(&name(), dir.path(), ExportedCells::Retained, |_| {}).unwrap_err();
     assert!(error.message().ends_with("is not empty"), "{error}");
 }
 
@@ -383,7 +383,7 @@ fn a_region_takes_files_of_its_rows_alone() {
     let source_store = Store::open(source_dir.path()).unwrap();
     let source = make(&source_store, &["row20"]);
     fill(&source);
-    let out = export(&source_store, ExportedCells::Kept);
+    let out = export(&source_store, ExportedCells::Retained);
     let files = files_to_load(out.path()).unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &["row20"]);
@@ -415,7 +415,7 @@ fn load_while(happens: fn(&Store, &crate::Region)) {
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &[]);
     fill(&table);
-    let out = export(&store, ExportedCells::Kept);
+    let out = export(&store, ExportedCells::Retained);
     let files = files_to_load(out.path()).unwrap();
     let region = &table.regions()[0];
     let before = all(&table);
@@ -501,7 +501,7 @@ fn a_load_goes_to_the_regions_that_came_while_files_were_read() {
     let source_store = Store::open(source_dir.path()).unwrap();
     let source = make(&source_store, &["row30"]);
     fill(&source);
-    let out = export(&source_store, ExportedCells::Kept);
+    let out = export(&source_store, ExportedCells::Retained);
     let files = files_to_load(out.path()).unwrap();
     for replace in REPLACED {
         for when in 1..=files.len() {
@@ -549,7 +549,7 @@ fn a_recreated_table_does_not_take_a_load_of_the_dropped_one() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     fill(&make(&store, &[]));
-    let out = export(&store, ExportedCells::Kept);
+    let out = export(&store, ExportedCells::Retained);
     let files = files_to_load(out.path()).unwrap();
     let mut again = None;
     let loaded = store.bulk_load(&name(), &files, |_| {

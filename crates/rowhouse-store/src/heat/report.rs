@@ -14,7 +14,7 @@ pub(super) fn shown(column: &Column) -> HeatColumn {
         written_bytes: load.written_bytes,
     });
     HeatColumn {
-        begun_millis: column.start_millis,
+        start_millis: column.start_millis,
         length_millis: column.length_millis,
         buckets: buckets.collect(),
     }

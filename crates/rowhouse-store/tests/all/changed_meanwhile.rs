@@ -47,7 +47,7 @@ fn an_export_after_a_split_keeps_to_the_rows_of_each_region() {
     table.mutate(&Delete::new("n").unwrap().into()).unwrap();
     let want = rows(&table);
     assert_eq!(want, ["a", "b", "m"]);
-    let report = store.export_hfiles(&name(), out.path(), ExportedCells::Kept, |_| {}).unwrap();
+    let report = store.export_hfiles(&name(), out.path(), ExportedCells::Retained, |_| {}).unwrap();
     let other = Store::open(to.path()).unwrap();
     make(&other, "f", &[], &[]);
     other.bulk_load(&name(), &files_to_load(out.path()).unwrap(), |_| {}).unwrap();
@@ -63,7 +63,7 @@ fn a_table_that_was_disabled_meanwhile_takes_no_load() {
     make(&store, "f", &[], &[]);
     let table = store.table(&name()).unwrap();
     put(&table, "a", "f", "a");
-    store.export_hfiles(&name(), out.path(), ExportedCells::Kept, |_| {}).unwrap();
+    store.export_hfiles(&name(), out.path(), ExportedCells::Retained, |_| {}).unwrap();
     table.mutate(&Delete::new("a").unwrap().into()).unwrap();
     let files = files_to_load(out.path()).unwrap();
     let mut steps = 0;
@@ -209,7 +209,7 @@ fn a_family_whose_name_begins_with_an_underscore_is_loaded() {
     let store = Store::open(dir.path()).unwrap();
     make(&store, "_f", &[], &[]);
     put(&store.table(&name()).unwrap(), "a", "_f", "a");
-    store.export_hfiles(&name(), out.path(), ExportedCells::Kept, |_| {}).unwrap();
+    store.export_hfiles(&name(), out.path(), ExportedCells::Retained, |_| {}).unwrap();
     std::fs::write(out.path().join("_SUCCESS"), "").unwrap();
     let files = files_to_load(out.path()).unwrap();
     assert_eq!(files.iter().map(|(family, _)| &family[..]).collect::<Vec<_>>(), [b"_f"]);

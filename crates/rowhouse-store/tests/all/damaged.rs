@@ -364,7 +364,7 @@ fn exported(row: &str, value: &str) -> tempfile::TempDir {
     let hfiles = tempfile::tempdir().unwrap();
     let store = make_logged(dir.path());
     put_at(&store, "a", row, "f", value);
-    store.export_hfiles(&name("a"), hfiles.path(), ExportedCells::Kept, quiet).unwrap();
+    store.export_hfiles(&name("a"), hfiles.path(), ExportedCells::Retained, quiet).unwrap();
     hfiles
 }
 

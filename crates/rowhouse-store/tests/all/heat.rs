@@ -212,7 +212,7 @@ fn heat_survives_splits_merges_and_reopens_but_not_truncation() {
     let table = store.table(&name()).unwrap();
     let report = heat(&table);
     assert_eq!((sums(&report)[0], sums(&report)[1]), (1, 6));
-    let starts = report.columns.iter().map(|it| it.begun_millis).collect::<Vec<_>>();
+    let starts = report.columns.iter().map(|it| it.start_millis).collect::<Vec<_>>();
     assert_eq!(starts, [1_000 * MINUTE, 1_003 * MINUTE]);
     assert_eq!(table.heat(1_001 * MINUTE, i64::MAX).columns.len(), 1);
 

@@ -303,7 +303,7 @@ fn exported(dir: &Path) -> Vec<(Bytes, PathBuf)> {
     table.mutate(&put("loaded", "q", "1").into()).unwrap();
     let into = dir.join("exported");
     std::fs::create_dir(&into).unwrap();
-    other.export_hfiles(table.name(), &into, ExportedCells::Kept, |_| {}).unwrap();
+    other.export_hfiles(table.name(), &into, ExportedCells::Retained, |_| {}).unwrap();
     other.close().unwrap();
     files_to_load(&into).unwrap()
 }

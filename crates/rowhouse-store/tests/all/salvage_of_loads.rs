@@ -43,7 +43,7 @@ fn loaded_while_written(dir: &Path) -> (Store, Vec<String>) {
         let table = store.table(&name("a")).unwrap();
         put(&table, "loaded", "f", "loaded");
         put(&table, "loaded", "g", "loaded");
-        store.export_hfiles(&name("a"), hfiles.path(), ExportedCells::Kept, |_| {}).unwrap();
+        store.export_hfiles(&name("a"), hfiles.path(), ExportedCells::Retained, |_| {}).unwrap();
     }
     let store = make(dir);
     let table = store.table(&name("a")).unwrap();

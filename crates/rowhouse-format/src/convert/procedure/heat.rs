@@ -80,7 +80,7 @@ struct ColumnSetMessage {
 #[derive(Clone, PartialEq, Message)]
 struct ColumnMessage {
     #[prost(int64, tag = "1")]
-    begun_millis: i64,
+    start_millis: i64,
     #[prost(int64, tag = "2")]
     length_millis: i64,
     #[prost(message, repeated, tag = "3")]
@@ -123,7 +123,7 @@ pub fn report_to_bytes(report: &HeatReport) -> Bytes {
         written_bytes: it.written_bytes,
     };
     let column = |it: &HeatColumn| ColumnMessage {
-        begun_millis: it.begun_millis,
+        start_millis: it.start_millis,
         length_millis: it.length_millis,
         buckets: it.buckets.iter().map(bucket).collect(),
     };
@@ -162,7 +162,7 @@ pub fn report_from_bytes(bytes: Bytes) -> Result<HeatReport> {
         written_bytes: it.written_bytes,
     };
     let column = |it: ColumnMessage| HeatColumn {
-        begun_millis: it.begun_millis,
+        start_millis: it.start_millis,
         length_millis: it.length_millis,
         buckets: it.buckets.into_iter().map(bucket).collect(),
     };
@@ -214,7 +214,7 @@ mod tests {
         };
         let buckets = vec![HeatBucket::default(), bucket];
         let report = HeatReport {
-            columns: vec![HeatColumn { begun_millis: 7, length_millis: 60_000, buckets }],
+            columns: vec![HeatColumn { start_millis: 7, length_millis: 60_000, buckets }],
             hot_rows: vec![HotRow { row: "r".into(), reads: 4, writes: 5, overestimate: 6 }],
             column_sets: vec![HotColumns {
                 family: "d".into(),

@@ -75,7 +75,7 @@ pub struct OpenScan {
     /// Whether the application accepts partial rows.
     pub allow_partial_results: bool,
     /// True if the client requests the position when a scan has no results.
-    pub wants_cursor: bool,
+    pub needs_cursor: bool,
     /// The query that selects rows, in the query language, if the client sends one (the attribute
     /// `rowhouse.query`). The rest of the scan applies to the rows that match.
     pub query: Option<String>,
@@ -97,7 +97,7 @@ impl OpenScan {
             read_point: 0,
             result_bytes_max: None,
             allow_partial_results: false,
-            wants_cursor: false,
+            needs_cursor: false,
             query: None,
         }
     }
@@ -145,7 +145,7 @@ impl OpenScan {
             read_point: scan.mvcc_read_point(),
             result_bytes_max: scan.max_result_size.filter(|&bytes| bytes as i64 > 0),
             allow_partial_results: scan.allow_partial_results.unwrap_or(false),
-            wants_cursor: scan.need_cursor_result(),
+            needs_cursor: scan.need_cursor_result(),
             query,
             scan: Scan { columns: columns_from_proto(scan.column), ..read },
             start_row,
@@ -181,7 +181,7 @@ impl OpenScan {
             cache_blocks: (!self.scan.cache_blocks).then_some(false),
             allow_partial_results: self.allow_partial_results.then_some(true),
             mvcc_read_point: (self.read_point != 0).then_some(self.read_point),
-            need_cursor_result: self.wants_cursor.then_some(true),
+            need_cursor_result: self.needs_cursor.then_some(true),
             ..Default::default()
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rowhouse_format::convert::search::{
-    SearchCall, count_to_proto, ended_view_to_proto, facets_to_proto, found_to_proto,
+    SearchCall, count_to_proto, ended_view_to_proto, facets_to_proto, matches_to_proto,
 };
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, SearchPlace, SearchRequest, SearchText, TableName};
@@ -82,5 +82,5 @@ fn rows(
         }
     }
     answer.view = view;
-    Ok(found_to_proto(answer, request.cells.is_some()))
+    Ok(matches_to_proto(answer, request.cells.is_some()))
 }

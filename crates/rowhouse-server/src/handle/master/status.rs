@@ -6,7 +6,7 @@ use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto;
 use rowhouse_model::{CompactionState, MasterSwitch, Result, ServerTask, TableName, TableState};
-use rowhouse_schema::SERVER_KEEPER;
+use rowhouse_schema::SERVER_MAINTAINER;
 use rowhouse_store::Region;
 
 use crate::context::Context;
@@ -69,7 +69,7 @@ pub(crate) fn cluster_status(
     }
     if is_requested(Part::MasterCoprocessors) {
         // A client that keeps indexes where nobody does leaves them to this server.
-        let name = SERVER_KEEPER.to_owned();
+        let name = SERVER_MAINTAINER.to_owned();
         status.master_coprocessors = vec![proto::Coprocessor { name }];
     }
     if is_requested(Part::BalancerOn) {

@@ -73,7 +73,7 @@ fn columns_survive_a_close_and_share_the_minute_of_the_next_open() {
     clock.add(60_000);
     read(&table, "d");
     let heat_report = report(&heat, &disk, &table);
-    let columns = heat_report.columns.iter().map(|column| column.begun_millis / 60_000);
+    let columns = heat_report.columns.iter().map(|column| column.start_millis / 60_000);
     assert_eq!(columns.collect::<Vec<_>>(), [0, 1, 2]);
     assert!(!heat_report.is_sampled);
     assert_eq!(heat_report.hot_rows.len(), 2, "hot rows are of one open");

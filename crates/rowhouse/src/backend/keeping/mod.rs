@@ -24,8 +24,8 @@ use rowhouse_model::{
     TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_schema::{
-    CLIENT_KEEPER, ENTRY_FAMILY, INDEX_KEEPER_ATTRIBUTE, Index, IndexOf, IndexSchema, Intent,
-    SERVER_KEEPER,
+    CLIENT_MAINTAINER, ENTRY_FAMILY, INDEX_MAINTAINER_ATTRIBUTE, Index, IndexOf, IndexSchema, Intent,
+    SERVER_MAINTAINER,
 };
 use tokio::sync::OnceCell;
 
@@ -129,7 +129,7 @@ impl Keeper {
     pub(super) async fn server_keeps(&self) -> Result<bool> {
         let asked = self.shared.server_keeps.get_or_try_init(|| async {
             let names = self.client.admin().master_coprocessors().await?;
-            Ok(names.iter().any(|name| name == SERVER_KEEPER))
+            Ok(names.iter().any(|name| name == SERVER_MAINTAINER))
         });
         asked.await.copied()
     }
@@ -327,14 +327,14 @@ impl Token {
 /// Returns true if a table holds an index's entries, and clients maintain it.
 fn is_kept_by_clients(entries: &TableDescriptor, base: &TableName, index: &Index) -> Result<bool> {
     let of = IndexOf { table: base.clone(), index: index.name().to_owned(), is_copy: false };
-    let keeper = entries.attributes.get(INDEX_KEEPER_ATTRIBUTE.as_bytes());
+    let keeper = entries.attributes.get(INDEX_MAINTAINER_ATTRIBUTE.as_bytes());
     Ok(IndexOf::of_table(entries)? == Some(of)
-        && keeper.is_some_and(|keeper| keeper == CLIENT_KEEPER))
+        && keeper.is_some_and(|keeper| keeper == CLIENT_MAINTAINER))
 }
 
 /// Refuses to write a table with entries or intents.
 fn refuse_entries(declared: &TableDescriptor) -> Result<()> {
-    let keeper = declared.attributes.contains_key(INDEX_KEEPER_ATTRIBUTE.as_bytes());
+    let keeper = declared.attributes.contains_key(INDEX_MAINTAINER_ATTRIBUTE.as_bytes());
     match IndexOf::of_table(declared)? {
         None if !keeper => Ok(()),
         of => {

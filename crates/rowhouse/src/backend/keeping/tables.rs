@@ -7,7 +7,7 @@ use rowhouse_model::{
     Bytes, Error, ErrorKind, FamilyDescriptor, Result, TableDescriptor, TableName,
 };
 use rowhouse_schema::{
-    CLIENT_KEEPER, INDEX_KEEPER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexOf, IndexSchema,
+    CLIENT_MAINTAINER, INDEX_MAINTAINER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexOf, IndexSchema,
     IndexState, Intent,
 };
 
@@ -147,7 +147,7 @@ impl Keeper {
     ) -> Result<()> {
         let mut table = index
             .table_descriptor(base)?
-            .attribute(INDEX_KEEPER_ATTRIBUTE, CLIENT_KEEPER)
+            .attribute(INDEX_MAINTAINER_ATTRIBUTE, CLIENT_MAINTAINER)
             .attribute(INDEX_STATE_ATTRIBUTE, state.to_string());
         if index.is_unique() {
             table = table.family(FamilyDescriptor::new(CLAIM_FAMILY)?.versions(1));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rowhouse_client::Table as ServerTable;
 use rowhouse_model::{
-    Error, ErrorKind, FacetCount, FoundKey, FoundRows, Get, Result, Row, SearchPlace,
+    Error, ErrorKind, FacetCount, MatchingKey, MatchingRows, Get, Result, Row, SearchPlace,
     SearchRequest, SearchText,
 };
 use rowhouse_schema::{Direction, Predicate, SearchPlan, TimeZone};
@@ -35,7 +35,7 @@ pub(super) struct ServerSearch {
 
 /// Rows from a search, each with the place after it.
 pub(super) struct FoundBatch {
-    pub(super) rows: Vec<(FoundKey, Row, SearchPlace)>,
+    pub(super) rows: Vec<(MatchingKey, Row, SearchPlace)>,
     /// Where the next batch begins.
     pub(super) read_to: SearchPlace,
     pub(super) is_end: bool,
@@ -163,7 +163,7 @@ impl Searched {
 
 impl FoundBatch {
     /// Gives each row the place after it. A row that has no such column is left out.
-    fn of(found: FoundRows, place: SearchPlace, reading: &Reading) -> Self {
+    fn of(found: MatchingRows, place: SearchPlace, reading: &Reading) -> Self {
         let mut batch = Self { rows: Vec::new(), read_to: place, is_end: found.is_end };
         for (key, cells) in found.rows {
             batch.read_to = batch.read_to.after(&key);

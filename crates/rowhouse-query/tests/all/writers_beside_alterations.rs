@@ -339,9 +339,9 @@ impl Alterer<'_> {
                 let x = FamilyDescriptor::new("x").unwrap();
                 let has_x = table.descriptor().find_family(b"x").is_ok();
                 if has_x {
-                    store.drop_family(&name(), b"x").unwrap()
+                    store.drop_family(&name(), b"x").unwrap();
                 } else {
-                    store.add_family(&name(), x).unwrap()
+                    store.add_family(&name(), x).unwrap();
                 }
             }
             10 => {

@@ -269,9 +269,9 @@ impl OrderedSegment {
                 debug_assert_eq!(verdict, Verdict::Yes, "the plan has no conditions");
                 take(doc, score);
                 Score::MIN
-            })?
+            })?;
         } else {
-            filter.each(weight, &segment, |doc, _| take(doc, 0.0))?
+            filter.each(weight, &segment, |doc, _| take(doc, 0.0))?;
         }
         self.sorted = std::mem::take(&mut self.first).into_sorted_vec();
         self.sorted.reverse();

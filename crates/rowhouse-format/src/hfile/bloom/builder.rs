@@ -114,7 +114,7 @@ impl BloomBuilder {
         let Some(mut chunk) = self.current.take() else { return };
         let mut len = self.chunk_len;
         let mut keys_max = self.chunk_keys_max;
-        while len % 2 == 0 && keys_max > chunk.keys * 2 {
+        while len.is_multiple_of(2) && keys_max > chunk.keys * 2 {
             len /= 2;
             keys_max /= 2;
         }

@@ -9,7 +9,7 @@ use rowhouse_format::convert::{CellPlacement, get, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::CellReader;
 use rowhouse_model::{
-    Bytes, CellKind, Condition, Error, ErrorKind, FacetCount, MatchingRows, Get, Mutation,
+    Bytes, CellKind, Condition, Error, ErrorKind, FacetCount, Get, MatchingRows, Mutation,
     MutationOutcome, RegionInfo, Result, Row, RowCondition, RowMutations, Scan, SearchRequest,
     SearchText, ServerName, TableName,
 };

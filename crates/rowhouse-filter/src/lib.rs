@@ -27,4 +27,4 @@ mod run;
 pub use comparison::ComparisonRun;
 pub use condition::column_condition_holds;
 pub use regex::{FullMatch, with_java_flags};
-pub use run::{FilterRun, FilterVerdict, RetainedValue};
+pub use run::{FilterRun, FilterVerdict, ValuePart};

@@ -9,7 +9,7 @@ use std::time::Instant;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result, Row, Scan};
 use rowhouse_store::{IndexRead, ReadPoint, Store, Table, TableScanner};
 
-use crate::source::{Found, JudgeRows, Judged, ReadFrom, Reading, Source, SourceRows};
+use crate::source::{EntryHit, JudgeRows, Judged, ReadFrom, Reading, Source, SourceRows};
 
 /// The most entry bytes that a scanner, or a page, holds.
 const SORTED_BYTES_MAX: usize = 16 << 20;
@@ -63,7 +63,7 @@ impl Source for StoreSource {
         Box::pin(ready(table.scan_at(scan, &self.point).map(rows)))
     }
 
-    fn judge(&self, judge: Arc<dyn JudgeRows>, hits: Vec<Found>) -> Reading<Judged> {
+    fn judge(&self, judge: Arc<dyn JudgeRows>, hits: Vec<EntryHit>) -> Reading<Judged> {
         let get = |get: &_| self.table.get_at(get, &self.point);
         Box::pin(ready(judge.rows_at_point(hits, &get)))
     }

@@ -11,7 +11,7 @@ use rowhouse_schema::{
 };
 
 use crate::plan_rows::PlanRows;
-use crate::source::{Found, Source};
+use crate::source::{EntryHit, Source};
 
 /// What a transaction or a client has written, and the entries read do not show.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub struct Written {
     /// Rows. The entries read for these rows are from before the write.
     rows: BTreeSet<Bytes>,
     /// The entries that these rows have, in any order.
-    entries: Vec<Found>,
+    entries: Vec<EntryHit>,
     /// Whether clients keep the index.
     is_of_clients: bool,
 }
@@ -83,7 +83,7 @@ impl Written {
             let value = header.clone();
             let cell =
                 Cell::new(entry.key, ENTRY_FAMILY, "", Timestamp::MIN, CellKind::Put, value)?;
-            self.entries.push(Found {
+            self.entries.push(EntryHit {
                 row: row.clone(),
                 entry: Row::new(vec![cell]),
                 is_own: true,
@@ -106,9 +106,9 @@ pub(crate) struct MergedEntries<S: Source> {
     written: BTreeSet<Bytes>,
     is_of_clients: bool,
     /// Entries for written rows that are still to come.
-    own: VecDeque<Found>,
+    own: VecDeque<EntryHit>,
     /// An entry that was read and comes after the first in `own`.
-    next: Option<Found>,
+    next: Option<EntryHit>,
     is_merged: bool,
     direction: Direction,
 }
@@ -138,7 +138,7 @@ impl<S: Source> MergedEntries<S> {
     }
 
     /// Returns the next entry.
-    pub(crate) fn poll_hit(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Found>>> {
+    pub(crate) fn poll_hit(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<EntryHit>>> {
         while self.next.is_none() {
             let Some(entry) = ready!(self.read.poll_row(context))? else { break };
             let entry = entry.row;
@@ -154,7 +154,7 @@ impl<S: Source> MergedEntries<S> {
                 }
             };
             if !self.written.contains(&row) {
-                self.next = Some(Found { row, entry, is_own: false });
+                self.next = Some(EntryHit { row, entry, is_own: false });
             }
         }
         let is_own_next = match (self.own.front(), &self.next) {
@@ -166,7 +166,7 @@ impl<S: Source> MergedEntries<S> {
     }
 
     /// Compares two entries in the order in which they come.
-    fn compare(&self, one: &Found, other: &Found) -> Ordering {
+    fn compare(&self, one: &EntryHit, other: &EntryHit) -> Ordering {
         let one = one.entry.key();
         let other = other.entry.key();
         let template = self.index.template();

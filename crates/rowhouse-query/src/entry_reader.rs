@@ -9,7 +9,7 @@ use rowhouse_schema::{COLLECTED_ENTRIES_MAX, Direction, Index, KeySchema, Plan};
 use crate::entries::{MergedEntries, Written};
 use crate::judge::EntryOrder;
 use crate::plan_rows::{KeyQuery, PlanRows};
-use crate::source::{Found, ReadFrom, Source};
+use crate::source::{EntryHit, ReadFrom, Source};
 
 /// What is read from an index.
 pub(crate) struct EntryQuery {
@@ -41,7 +41,7 @@ enum Entries<S: Source> {
     /// Read on demand.
     Read(Box<MergedEntries<S>>),
     /// Collected and sorted.
-    Sorted(std::vec::IntoIter<Found>),
+    Sorted(std::vec::IntoIter<EntryHit>),
 }
 
 impl<S: Source> EntryReader<S> {
@@ -76,7 +76,7 @@ impl<S: Source> EntryReader<S> {
     }
 
     /// As [`EntryReader::poll_hit`].
-    pub(crate) async fn next(&mut self) -> Result<Option<Found>> {
+    pub(crate) async fn next(&mut self) -> Result<Option<EntryHit>> {
         poll_fn(|context| match self.poll_hit(context) {
             Ok(hit) => hit.map(Ok),
             Err(error) => Poll::Ready(Err(error)),
@@ -85,7 +85,7 @@ impl<S: Source> EntryReader<S> {
     }
 
     /// Returns the next entry that may lead to a row in the answer.
-    pub(crate) fn poll_hit(&mut self, context: &mut Context<'_>) -> Result<Poll<Option<Found>>> {
+    pub(crate) fn poll_hit(&mut self, context: &mut Context<'_>) -> Result<Poll<Option<EntryHit>>> {
         let entries = match &mut self.entries {
             Entries::Sorted(sorted) => return Ok(Poll::Ready(sorted.next())),
             Entries::Read(entries) => entries,
@@ -108,7 +108,7 @@ async fn sorted(
     mut entries: MergedEntries<impl Source>,
     query: &EntryQuery,
     bytes_max: usize,
-) -> Result<Option<Vec<Found>>> {
+) -> Result<Option<Vec<EntryHit>>> {
     let mut sorted = Vec::new();
     let mut bytes = 0;
     while let Some(mut hit) = poll_fn(|context| entries.poll_hit(context)).await? {
@@ -118,7 +118,7 @@ async fn sorted(
         if !query.retains_entries {
             hit.entry = Row::default();
         }
-        bytes += size_of::<Found>() + hit.row.len() + hit.entry.byte_len() as usize;
+        bytes += size_of::<EntryHit>() + hit.row.len() + hit.entry.byte_len() as usize;
         if sorted.len() == COLLECTED_ENTRIES_MAX || bytes > bytes_max {
             return Ok(None);
         }

@@ -13,7 +13,7 @@ use crate::judge::{EntryOrder, Judge};
 use crate::key_instead::KeyRows;
 use crate::projection::Projection;
 use crate::row::MatchingRow;
-use crate::source::{Found, Judged, Reading, Source};
+use crate::source::{EntryHit, Judged, Reading, Source};
 
 /// Entries in the first batch whose rows are read together; later ones are larger.
 const BATCH_FIRST: usize = 16;
@@ -51,7 +51,7 @@ pub struct IndexRows<S: Source> {
     entries: EntryReader<S>,
     ended: bool,
     /// Entries whose rows are to be read next.
-    batch: Vec<Found>,
+    batch: Vec<EntryHit>,
     batch_len: usize,
     /// The rows being read, in entry order.
     fetches: VecDeque<Fetch>,

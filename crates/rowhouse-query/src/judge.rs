@@ -15,7 +15,7 @@ use crate::key_instead::KeyInstead;
 use crate::parts::together;
 use crate::projection::Projection;
 use crate::row::MatchingRow;
-use crate::source::{Found, JudgeRows, Judged, Reading, Source};
+use crate::source::{EntryHit, JudgeRows, Judged, Reading, Source};
 
 /// Turns entries into a query's rows. Judging has no side effects; the reads are at one read point,
 /// or are given.
@@ -125,7 +125,7 @@ impl<S: Source> Judge<S> {
     }
 
     /// Starts to judge entries.
-    pub(crate) fn start(self: &Arc<Self>, hits: Vec<Found>) -> Reading<Judged> {
+    pub(crate) fn start(self: &Arc<Self>, hits: Vec<EntryHit>) -> Reading<Judged> {
         self.source.judge(Arc::<Self>::clone(self), hits)
     }
 
@@ -159,7 +159,7 @@ impl<S: Source> Judge<S> {
 
     /// Returns the requested cells of an entry that is certain and covers them; without any cell if
     /// the row has none.
-    fn of_entry(&self, hit: &Found, now: i64) -> Result<Option<Row>> {
+    fn of_entry(&self, hit: &EntryHit, now: i64) -> Result<Option<Row>> {
         let Some(covered) = &self.covered else { return Ok(None) };
         let Some(header) = hit.entry.value(ENTRY_FAMILY, "") else { return Ok(None) };
         let header = EntryHeader::decode(&header)?;
@@ -187,7 +187,7 @@ impl<S: Source> Judge<S> {
 
     /// Adds the row for an entry if the row matches the query, and has the entry as the first one
     /// that leads to it.
-    fn judge(&self, hit: Found, row: Vec<Row>, judged: &mut Judged) -> Result<()> {
+    fn judge(&self, hit: EntryHit, row: Vec<Row>, judged: &mut Judged) -> Result<()> {
         let parts: Vec<_> = row.into_iter().filter(|part| !part.is_empty()).collect();
         if parts.is_empty() {
             return Ok(());
@@ -226,7 +226,7 @@ impl<S: Source> Judge<S> {
     }
 
     /// Returns a query row with these cells, if it is there.
-    fn row(&self, hit: Found, row: Row) -> Option<MatchingRow> {
+    fn row(&self, hit: EntryHit, row: Row) -> Option<MatchingRow> {
         if row.is_empty() && !self.is_there_by_entry() {
             return None;
         }
@@ -239,11 +239,11 @@ impl<S: Source> Judge<S> {
 }
 
 impl<S: Source> JudgeRows for Judge<S> {
-    fn gets_of(&self, hits: &[Found]) -> Result<Vec<Get>> {
+    fn gets_of(&self, hits: &[EntryHit]) -> Result<Vec<Get>> {
         hits.iter().flat_map(|hit| self.gets(&hit.row)).collect()
     }
 
-    fn rows_of(&self, hits: Vec<Found>, rows: Vec<Result<Row>>) -> Result<Judged> {
+    fn rows_of(&self, hits: Vec<EntryHit>, rows: Vec<Result<Row>>) -> Result<Judged> {
         let mut rows = rows.into_iter();
         let mut judged = Judged::default();
         for hit in hits {
@@ -253,7 +253,11 @@ impl<S: Source> JudgeRows for Judge<S> {
         Ok(judged)
     }
 
-    fn rows_at_point(&self, hits: Vec<Found>, get: &dyn Fn(&Get) -> Result<Row>) -> Result<Judged> {
+    fn rows_at_point(
+        &self,
+        hits: Vec<EntryHit>,
+        get: &dyn Fn(&Get) -> Result<Row>,
+    ) -> Result<Judged> {
         let mut judged = Judged::default();
         // Entries were read before, and can only have become less certain since.
         let Some(now) = self.source.now_millis() else { return Ok(judged) };

@@ -33,5 +33,5 @@ pub use projection::{Projection, add_condition_columns};
 pub use region::{QueryScan, query_index, scan_region};
 pub use row::MatchingRow;
 pub use search::{Search, verify_index};
-pub use source::{Found, JudgeRows, Judged, ReadFrom, Reading, Source, SourceRows};
+pub use source::{EntryHit, JudgeRows, Judged, ReadFrom, Reading, Source, SourceRows};
 pub use store_query::{StoreKeys, StoreQuery};

@@ -31,7 +31,7 @@ pub trait Source: Clone + Send + Sync + 'static {
 
     /// Reads the rows to which entries lead, and judges them: by [`JudgeRows::rows_at_point`] or
     /// [`JudgeRows::rows_of`].
-    fn judge(&self, judge: Arc<dyn JudgeRows>, hits: Vec<Found>) -> Reading<Judged>;
+    fn judge(&self, judge: Arc<dyn JudgeRows>, hits: Vec<EntryHit>) -> Reading<Judged>;
 
     /// Returns the time by which cells expire, in milliseconds since 1970; `None` if reads are not
     /// at one read point.
@@ -59,7 +59,7 @@ pub trait SourceRows: Send + Sync {
 }
 
 /// An entry, and the row key.
-pub struct Found {
+pub struct EntryHit {
     pub(crate) row: Bytes,
     pub(crate) entry: Row,
     /// Whether the entry was computed from a row that the transaction has written.
@@ -80,18 +80,22 @@ pub trait JudgeRows: Send + Sync {
     ///
     /// # Errors
     /// As for the keys of gets.
-    fn gets_of(&self, hits: &[Found]) -> Result<Vec<Get>>;
+    fn gets_of(&self, hits: &[EntryHit]) -> Result<Vec<Get>>;
 
     /// Judges entries by the answers to [`JudgeRows::gets_of`].
     ///
     /// # Errors
     /// The first answer that is an error; `Corruption`.
-    fn rows_of(&self, hits: Vec<Found>, rows: Vec<Result<Row>>) -> Result<Judged>;
+    fn rows_of(&self, hits: Vec<EntryHit>, rows: Vec<Result<Row>>) -> Result<Judged>;
 
     /// Judges entries and, for each that is not itself the answer, reads the row by `get` at the
     /// read point of the entries.
     ///
     /// # Errors
     /// As `get`; `Corruption`.
-    fn rows_at_point(&self, hits: Vec<Found>, get: &dyn Fn(&Get) -> Result<Row>) -> Result<Judged>;
+    fn rows_at_point(
+        &self,
+        hits: Vec<EntryHit>,
+        get: &dyn Fn(&Get) -> Result<Row>,
+    ) -> Result<Judged>;
 }

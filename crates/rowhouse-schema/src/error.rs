@@ -45,7 +45,7 @@ impl Fault {
     }
 
     /// Returns the same fault for a longer text in which this one begins at `offset`.
-    pub fn behind(mut self, offset: usize) -> Self {
+    pub fn shifted(mut self, offset: usize) -> Self {
         self.at += offset;
         self
     }

@@ -80,8 +80,8 @@ pub use field::Field;
 pub use index::{
     Analyser, CLIENT_MAINTAINER, COLLECTED_ENTRIES_MAX, ChangeReads, CheapestWay, Covered,
     ENTRY_FAMILY, Entry, EntryHeader, FORMER_KEY_ATTRIBUTE, INDEX_DAMAGE_ATTRIBUTE,
-    INDEX_MAINTAINER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexOf,
-    IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, LIST_FAMILY, Promotion,
+    INDEX_MAINTAINER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost,
+    IndexOf, IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, LIST_FAMILY, Promotion,
     QUEUE_FAMILY, SEGMENT_FAMILY, SERVER_MAINTAINER, Search, SearchField, SearchPlan, WhyNot,
     check_altered_declarations, check_declarations, index_damage, is_former_key, layout_of,
 };

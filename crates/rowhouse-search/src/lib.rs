@@ -24,7 +24,7 @@ mod words;
 pub use analyse::{Analyse, TERM_BYTES_MAX, register_analysers, text_of};
 pub use engine::{SearchEngine, SegmentFacts};
 pub use find::{
-    DocumentQuery, Found, ORDER_KEYS_MAX, OrderKey, OrderedPage, OrderedRow, PagePart, ROW_NAME,
+    DocumentQuery, Matches, ORDER_KEYS_MAX, OrderKey, OrderedPage, OrderedRow, PagePart, ROW_NAME,
     ScoredRow, SearchedRows, declared_name, document_name,
 };
 pub use highlight::{Highlighter, MATCHES_MAX, Snippet};

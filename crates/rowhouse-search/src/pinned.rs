@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind, Result};
 
-use crate::find::Found;
+use crate::find::Matches;
 
 /// How long a search is retained after the last page.
 const RETAINED: Duration = Duration::from_secs(300);
@@ -23,7 +23,7 @@ pub trait Pinned {
     fn is_over(&self) -> bool;
 }
 
-impl Pinned for Found {
+impl Pinned for Matches {
     fn is_over(&self) -> bool {
         Self::is_over(self)
     }

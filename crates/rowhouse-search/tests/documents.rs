@@ -10,7 +10,7 @@ use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, ColumnSchema, Direction, INDEXES_ATTRIBUTE, KEY_ATTRIBUTE, KeySchema,
 };
 use rowhouse_search::{
-    DocumentQuery, Found, LuceneQuery, Operator, OrderKey, PagePart, SearchEngine,
+    DocumentQuery, LuceneQuery, Matches, Operator, OrderKey, PagePart, SearchEngine,
 };
 use rowhouse_store::Store;
 
@@ -50,7 +50,7 @@ impl Mail {
         self.store.table(&name()).unwrap().mutate(&put.into()).unwrap();
     }
 
-    fn find(&self, query: &str, deadline: Option<Instant>) -> Result<Found> {
+    fn find(&self, query: &str, deadline: Option<Instant>) -> Result<Matches> {
         let table = self.store.table(&name()).unwrap();
         let key = KeySchema::of_table(table.descriptor()).unwrap();
         let columns = ColumnSchema::of_table(table.descriptor()).unwrap().unwrap();

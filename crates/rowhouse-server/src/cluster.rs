@@ -11,7 +11,7 @@ use rowhouse_format::rpc::FRAME_LEN_MAX;
 use rowhouse_model::{
     Error, ErrorKind, META_ENCODED_NAME, RegionInfo, Result, TableName, TableState,
 };
-use rowhouse_search::{Found, PinnedViews, SearchEngine};
+use rowhouse_search::{Matches, PinnedViews, SearchEngine};
 use rowhouse_store::{Assignment, Region, Store};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -57,7 +57,7 @@ pub(crate) struct Cluster {
     pub(crate) maintenance: Maintenance,
     pub(crate) search: Arc<SearchEngine>,
     /// Searches by which clients continue rows by score.
-    pub(crate) searches: PinnedViews<Found>,
+    pub(crate) searches: PinnedViews<Matches>,
 }
 
 /// Begins to serve a region server's or the master's port.

@@ -1,6 +1,6 @@
 //! Filters on catalog rows, which are complete in memory.
 
-use rowhouse_filter::{FilterRun, FilterVerdict, RetainedValue};
+use rowhouse_filter::{FilterRun, FilterVerdict, ValuePart};
 use rowhouse_model::{Cell, CellRef, KeyBuf, Result, Row, RowBuilder};
 
 /// Which cells in a row to skip, after a filter's verdict.
@@ -60,7 +60,7 @@ fn apply_to_row(filter: &mut FilterRun, row: &Row) -> Option<Row> {
                 | FilterVerdict::IncludeAndNextRow
         );
         if passes {
-            cells.push(with_retained_value(cell.to_cell(), filter.retained_value(&here)));
+            cells.push(with_retained_value(cell.to_cell(), filter.value_part(&here)));
         }
         last = Some(here);
     }
@@ -71,12 +71,12 @@ fn apply_to_row(filter: &mut FilterRun, row: &Row) -> Option<Row> {
     (!filtered).then(|| cells.finish())
 }
 
-fn with_retained_value(cell: Cell, retained: RetainedValue) -> Cell {
+fn with_retained_value(cell: Cell, retained: ValuePart) -> Cell {
     let value = match retained {
-        RetainedValue::Whole => return cell,
-        RetainedValue::Nothing => Vec::new(),
-        RetainedValue::Length => (cell.value().len() as u32).to_be_bytes().to_vec(),
-        RetainedValue::Number(number) => number.to_be_bytes().to_vec(),
+        ValuePart::Whole => return cell,
+        ValuePart::Nothing => Vec::new(),
+        ValuePart::Length => (cell.value().len() as u32).to_be_bytes().to_vec(),
+        ValuePart::Number(number) => number.to_be_bytes().to_vec(),
     };
     let changed = Cell::from_parts(cell.key(), &value, &[]);
     changed.expect("no longer than before").with_sequence(cell.sequence())

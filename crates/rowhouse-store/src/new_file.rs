@@ -130,7 +130,7 @@ impl<'a> NewFile<'a> {
             created_millis: self.created_millis,
             loaded: false,
             markers: Some(summary.deletes),
-            older_versions: Some(summary.behind),
+            older_versions: Some(summary.same_column),
             logged_max: None,
             version_markers: Some(self.version_markers),
         })

@@ -2,7 +2,7 @@
 
 use rowhouse_model::{CellRef, Key, KeyBuf, Result};
 
-use super::verdict::{FilterVerdict, RetainedValue};
+use super::verdict::{FilterVerdict, ValuePart};
 
 /// A filter's steps, as the HBase class with this name has them. Each filter's state implements the
 /// steps that the HBase class overrides.
@@ -43,7 +43,7 @@ pub(super) trait FilterBase {
     }
 
     /// HBase's transformCell, applied to the part of the value that earlier filters `left`.
-    fn value_part(&self, left: RetainedValue) -> RetainedValue {
+    fn value_part(&self, left: ValuePart) -> ValuePart {
         left
     }
 

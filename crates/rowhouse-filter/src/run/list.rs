@@ -6,7 +6,7 @@ use rowhouse_model::{CellRef, Key, KeyBuf, Result};
 
 use super::base::FilterBase;
 use super::state::State;
-use super::verdict::{FilterVerdict, RetainedValue};
+use super::verdict::{FilterVerdict, ValuePart};
 
 /// A list in which all members must include a cell: FilterListWithAND.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl FilterBase for AllOf {
         self.members.iter().all(State::judges_column_alone)
     }
 
-    fn value_part(&self, left: RetainedValue) -> RetainedValue {
+    fn value_part(&self, left: ValuePart) -> ValuePart {
         self.members.iter().fold(left, |left, member| member.value_part(left))
     }
 
@@ -218,7 +218,7 @@ impl FilterBase for AnyOf {
         self.members.iter().all(|member| member.state.judges_column_alone())
     }
 
-    fn value_part(&self, left: RetainedValue) -> RetainedValue {
+    fn value_part(&self, left: ValuePart) -> ValuePart {
         let included = self.members.iter().filter(|member| member.included);
         included.fold(left, |left, member| member.state.value_part(left))
     }

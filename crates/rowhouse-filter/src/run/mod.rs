@@ -17,7 +17,7 @@ mod verdict;
 mod wrap;
 
 use state::State;
-pub use verdict::{FilterVerdict, RetainedValue};
+pub use verdict::{FilterVerdict, ValuePart};
 
 use rowhouse_model::{CellRef, Comparator, Comparison, Error, Filter, KeyBuf, Result};
 
@@ -91,8 +91,8 @@ impl FilterRun {
     }
 
     /// Returns which part of the last included cell's value to retain.
-    pub fn retained_value(&mut self, _cell: &CellRef<'_>) -> RetainedValue {
-        self.state.value_part(RetainedValue::Whole)
+    pub fn value_part(&mut self, _cell: &CellRef<'_>) -> ValuePart {
+        self.state.value_part(ValuePart::Whole)
     }
 
     /// Returns the position to seek to after a cell with the verdict [`FilterVerdict::SeekToHint`];

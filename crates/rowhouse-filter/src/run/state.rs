@@ -11,7 +11,7 @@ use super::list::{AllOf, AnyOf};
 use super::ranges::Ranges;
 use super::rows::{Compared, InclusiveStop, Page, Prefix, RandomRow};
 use super::values::{ColumnValue, Dependent, FirstKey, KeyOnly, Part, PartCompared, SingleColumn};
-use super::verdict::{FilterVerdict, RetainedValue};
+use super::verdict::{FilterVerdict, ValuePart};
 use super::wrap::{Skip, WhileMatch};
 use crate::regex::RegexMemoryLimit;
 
@@ -175,7 +175,7 @@ impl State {
         each!(self, state => state.judges_column_alone())
     }
 
-    pub(super) fn value_part(&self, left: RetainedValue) -> RetainedValue {
+    pub(super) fn value_part(&self, left: ValuePart) -> ValuePart {
         each!(self, state => state.value_part(left))
     }
 

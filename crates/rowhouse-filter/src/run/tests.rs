@@ -28,8 +28,8 @@ fn check(filter: Filter, reversed: bool, cells: &[&str], expected: Expect) {
             lines.push_str(&format!(" {verdict:?}"));
             if verdict.includes() {
                 retained += usize::from(run.keeps(&cell.view()));
-                match run.retained_value(&cell.view()) {
-                    RetainedValue::Whole => {}
+                match run.value_part(&cell.view()) {
+                    ValuePart::Whole => {}
                     value => lines.push_str(&format!("({value:?})")),
                 }
             }
@@ -265,7 +265,7 @@ fn values_are_left_out_once_for_each_filter_that_does_so() {
         let mut run = FilterRun::new(&list(ListOperator::And, filters), false).unwrap();
         let cell = cell(cells[0]);
         run.judge(&cell.view());
-        assert_eq!(format!("{:?}", run.retained_value(&cell.view())), expected);
+        assert_eq!(format!("{:?}", run.value_part(&cell.view())), expected);
     }
     check(
         list(

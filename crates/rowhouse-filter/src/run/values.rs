@@ -6,7 +6,7 @@ use bytes::Bytes;
 use rowhouse_model::{CellRef, CompareOperator, Comparison, Error, Filter, Result};
 
 use super::base::FilterBase;
-use super::verdict::{FilterVerdict, RetainedValue};
+use super::verdict::{FilterVerdict, ValuePart};
 use crate::comparison::ComparisonRun;
 use crate::regex::RegexMemoryLimit;
 
@@ -277,14 +277,14 @@ impl KeyOnly {
 }
 
 impl FilterBase for KeyOnly {
-    fn value_part(&self, left: RetainedValue) -> RetainedValue {
+    fn value_part(&self, left: ValuePart) -> ValuePart {
         if !self.length_as_value {
-            return RetainedValue::Nothing;
+            return ValuePart::Nothing;
         }
         match left {
-            RetainedValue::Whole => RetainedValue::Length,
-            RetainedValue::Nothing => RetainedValue::Number(0),
-            RetainedValue::Length | RetainedValue::Number(_) => RetainedValue::Number(4),
+            ValuePart::Whole => ValuePart::Length,
+            ValuePart::Nothing => ValuePart::Number(0),
+            ValuePart::Length | ValuePart::Number(_) => ValuePart::Number(4),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Verdicts on cells, and their combination.
 
-/// Which part of an included cell's value to retain. With anything but [`RetainedValue::Whole`] the
+/// Which part of an included cell's value to retain. With anything but [`ValuePart::Whole`] the
 /// cell also loses the tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RetainedValue {
+pub enum ValuePart {
     /// The whole value.
     Whole,
     /// No value: it becomes empty.

@@ -5,7 +5,7 @@ use rowhouse_model::{CellRef, Result};
 
 use super::base::FilterBase;
 use super::state::State;
-use super::verdict::{FilterVerdict, RetainedValue};
+use super::verdict::{FilterVerdict, ValuePart};
 
 /// SkipFilter. As in HBase, any verdict except [`FilterVerdict::Include`] excludes the row, even
 /// one that includes the cell with a longer step.
@@ -33,7 +33,7 @@ impl FilterBase for Skip {
         Ok(verdict)
     }
 
-    fn value_part(&self, left: RetainedValue) -> RetainedValue {
+    fn value_part(&self, left: ValuePart) -> ValuePart {
         self.inner.value_part(left)
     }
 
@@ -87,7 +87,7 @@ impl FilterBase for WhileMatch {
         Ok(verdict)
     }
 
-    fn value_part(&self, left: RetainedValue) -> RetainedValue {
+    fn value_part(&self, left: ValuePart) -> ValuePart {
         self.inner.value_part(left)
     }
 

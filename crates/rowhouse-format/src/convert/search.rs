@@ -4,8 +4,8 @@
 use bytes::Bytes;
 use prost::Message;
 use rowhouse_model::{
-    Error, ErrorKind, FacetCount, MatchingKey, MatchingRows, Result, Row, SearchPlace, SearchRequest,
-    SearchText, ValueRow,
+    Error, ErrorKind, FacetCount, MatchingKey, MatchingRows, Result, Row, SearchPlace,
+    SearchRequest, SearchText, ValueRow,
 };
 
 use super::endpoint::answer;
@@ -289,7 +289,8 @@ mod tests {
     #[test]
     fn answers_survive_the_wire() {
         let cell = Cell::new("r", "d", "body", Timestamp::MIN, CellKind::Put, "v").unwrap();
-        let key = |row: &str, score, value| MatchingKey { row: row.to_owned().into(), score, value };
+        let key =
+            |row: &str, score, value| MatchingKey { row: row.to_owned().into(), score, value };
         let expected = MatchingRows {
             rows: vec![
                 (key("r", Some(1.5), None), Row::new(vec![cell])),

@@ -105,7 +105,7 @@ impl Seen {
             deletes: self.deletes,
             family_markers: self.family_markers,
             rows: self.rows,
-            behind: self.same_column,
+            same_column: self.same_column,
             cells_len: self.cells_len,
             keys: self.first_key.zip(last_key),
             time_range: self.time_min..=self.time_max,

@@ -87,7 +87,7 @@ pub struct Summary {
     /// How many rows there are.
     pub rows: u64,
     /// How many cells follow another cell in the same column.
-    pub behind: u64,
+    pub same_column: u64,
     /// How long the cells are together as KeyValues, in bytes, tags and sequence numbers included.
     pub cells_len: u64,
     /// The first and the last cell's keys; `None` in a file without cells.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use rowhouse_filter::{FilterRun, FilterVerdict, RetainedValue};
+use rowhouse_filter::{FilterRun, FilterVerdict, ValuePart};
 use rowhouse_model::{Cell, Filter, Key};
 
 pub(crate) struct Driver<'a> {
@@ -84,12 +84,12 @@ impl<'a> Driver<'a> {
         &mut self,
         at: usize,
         row: &[u8],
-        results: &mut Vec<(usize, &'a Cell, RetainedValue)>,
+        results: &mut Vec<(usize, &'a Cell, ValuePart)>,
     ) {
         while let Some((number, cell)) = self.families[at].current().filter(|c| c.1.row() == row) {
             let verdict = self.filter.judge(&cell.view());
             if verdict.includes() {
-                results.push((number, cell, self.filter.retained_value(&cell.view())));
+                results.push((number, cell, self.filter.value_part(&cell.view())));
             }
             let family = &mut self.families[at];
             let letter = match verdict {
@@ -150,12 +150,12 @@ impl<'a> Family<'a> {
 }
 
 /// Prints a cell's number, and the value if it differs from the original.
-fn describe(&(number, cell, part): &(usize, &Cell, RetainedValue)) -> String {
+fn describe(&(number, cell, part): &(usize, &Cell, ValuePart)) -> String {
     let value = match part {
-        RetainedValue::Whole => return number.to_string(),
-        RetainedValue::Nothing => Vec::new(),
-        RetainedValue::Length => (cell.value().len() as u32).to_be_bytes().to_vec(),
-        RetainedValue::Number(value) => value.to_be_bytes().to_vec(),
+        ValuePart::Whole => return number.to_string(),
+        ValuePart::Nothing => Vec::new(),
+        ValuePart::Length => (cell.value().len() as u32).to_be_bytes().to_vec(),
+        ValuePart::Number(value) => value.to_be_bytes().to_vec(),
     };
     if value == cell.value() { number.to_string() } else { format!("{number}:{}", hex(&value)) }
 }

@@ -160,7 +160,7 @@ impl TimeColumn {
             }
         }
         let Self { start_millis, length_millis, .. } = self;
-        HeatMapColumn { start_millis: start_millis, length_millis, ranges }
+        HeatMapColumn { start_millis, length_millis, ranges }
     }
 }
 

@@ -63,13 +63,13 @@ impl<'t> ParsedDeclaration<'t> {
         let qualifier = self.read_qualifier()?;
         self.check_name()?;
         let (at, value) = self.value;
-        let value = parse_value(self.name.1, value).map_err(|fault| fault.behind(at))?;
+        let value = parse_value(self.name.1, value).map_err(|fault| fault.shifted(at))?;
         Ok(Column { family, qualifier, value })
     }
 
     fn read_family(&self) -> Result<Bytes, Fault> {
         let (at, family) = self.family;
-        let literal = parse_literal(family).map_err(|fault| fault.behind(at))?;
+        let literal = parse_literal(family).map_err(|fault| fault.shifted(at))?;
         let literal =
             literal.ok_or_else(|| Fault::new(at, "a family has no fields, only its qualifiers"))?;
         match FamilyDescriptor::new(literal) {
@@ -108,11 +108,11 @@ impl<'t> ParsedDeclaration<'t> {
 
     fn read_qualifier(&self) -> Result<Qualifier, Fault> {
         let (at, text) = self.qualifier;
-        if let Some(literal) = parse_literal(text).map_err(|fault| fault.behind(at))? {
+        if let Some(literal) = parse_literal(text).map_err(|fault| fault.shifted(at))? {
             return Ok(Qualifier::Literal(literal.into()));
         }
         let template =
-            KeySchema::read_template(text, Naming::Key).map_err(|fault| fault.behind(at))?;
+            KeySchema::read_template(text, Naming::Key).map_err(|fault| fault.shifted(at))?;
         if let Some(computed) = template.computed().first() {
             return Err(Fault::new(at, format!("`{computed}` is for keys"))
                 .hint("within a row there is nothing to spread"));

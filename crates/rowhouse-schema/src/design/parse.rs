@@ -149,7 +149,7 @@ impl<'t> Draft<'t> {
         let schema = KeySchema::read_template(&template, Naming::Key).map_err(|mut fault| {
             // The bracket before the declaration.
             fault.at = fault.at.saturating_sub(1).min(declared.text.len());
-            fault.behind(declared.at)
+            fault.shifted(declared.at)
         })?;
         let [field] = schema.fields() else {
             return Err(declared.fault("expected a name and a type, for example user string"));
@@ -167,7 +167,7 @@ impl<'t> Draft<'t> {
 
     fn column(&mut self, rest: Piece<'t>) -> Result<(), Fault> {
         let (declared, values) = declaration(rest);
-        let columns = ColumnSchema::read(declared.text).map_err(|f| f.behind(declared.at))?;
+        let columns = ColumnSchema::read(declared.text).map_err(|f| f.shifted(declared.at))?;
         let [column] = columns.columns() else {
             return Err(declared.fault("expected one column, for example d:s sender string"));
         };
@@ -337,7 +337,7 @@ fn read_design(
             None => Ok(()),
         };
     };
-    let schema = KeySchema::read_template(key.text, Naming::Key).map_err(|f| f.behind(key.at))?;
+    let schema = KeySchema::read_template(key.text, Naming::Key).map_err(|f| f.shifted(key.at))?;
     table_design::check_key(workload, &schema).map_err(|why| key.fault(why))?;
     workload.key = Some(schema);
     workload.indexes = indexes.iter().map(|index| index.text.to_owned()).collect();

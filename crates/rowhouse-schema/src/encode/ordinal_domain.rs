@@ -457,7 +457,11 @@ impl OrdinalDomain {
             },
             Kind::Bool => word.parse().ok().map(Value::Bool),
             Kind::Label(_) => Some(word.into()),
-            Kind::Ipv4 => word.parse().ok().map(Value::Ipv4),
+            // Also as a number: a typed condition on one prints itself so.
+            Kind::Ipv4 => match word.parse() {
+                Ok(address) => Some(Value::Ipv4(address)),
+                Err(_) => integer(word).map(Value::Signed),
+            },
             _ => integer(word).map(Value::Signed),
         };
         value.ok_or_else(|| Fault::new(0, format!("expected {}", self.expected())))

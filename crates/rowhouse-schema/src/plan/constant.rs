@@ -70,7 +70,7 @@ impl ConstantReader<'_> {
         let literal = self.time_literal(constant, text)?;
         let (start, stop) = literal
             .interval(&domain.zone_or(self.zone))
-            .map_err(|fault| fault.behind(constant.at))?;
+            .map_err(|fault| fault.shifted(constant.at))?;
         Ok((domain.point_of(start), domain.point_of(stop)))
     }
 
@@ -207,7 +207,7 @@ impl ConstantReader<'_> {
             Literal::Word(word) if is_time && !is_count(word) => self.time(domain, constant, word),
             Literal::Value(Value::Text(text)) if is_time => self.time(domain, constant, text),
             Literal::Word(word) if is_time && calendar_digits(word).is_some() => {
-                Err(domain.day_or_count(word).behind(constant.at))
+                Err(domain.day_or_count(word).shifted(constant.at))
             }
             Literal::Word(word) => domain.read(word).map_err(|_| {
                 let why = format!("takes {}, not {word}", domain.expected());
@@ -226,13 +226,13 @@ impl ConstantReader<'_> {
     ) -> Result<Value, Fault> {
         let literal = self.time_literal(constant, text)?;
         let time = literal.instant(&domain.zone_or(self.zone));
-        let time = time.map_err(|fault| fault.behind(constant.at))?;
+        let time = time.map_err(|fault| fault.shifted(constant.at))?;
         Ok(time.into())
     }
 
     fn time_literal(&self, constant: &Constant, text: &str) -> Result<TimeLiteral, Fault> {
         let quote = usize::from(matches!(constant.literal, Literal::Value(_)));
-        TimeLiteral::parse(text).map_err(|fault| fault.behind(constant.at + quote))
+        TimeLiteral::parse(text).map_err(|fault| fault.shifted(constant.at + quote))
     }
 
     /// Names the field or column in messages.

@@ -116,8 +116,8 @@ fn repeat(at: usize, word: &str) -> Result<FieldType, Fault> {
     let (inner_at, inside) = inside(at, word, "types such as repeat(u24 u24)")?;
     let mut words = Words::new(inside);
     let mut types = Vec::new();
-    while let Some((at, word)) = words.next().map_err(|fault| fault.behind(inner_at))? {
-        let field_type = parse(at, word, &mut words).map_err(|fault| fault.behind(inner_at))?;
+    while let Some((at, word)) = words.next().map_err(|fault| fault.shifted(inner_at))? {
+        let field_type = parse(at, word, &mut words).map_err(|fault| fault.shifted(inner_at))?;
         let codec = Codec::new(&field_type, &Modifiers::default(), End::Key);
         if !codec.is_ok_and(|codec| codec.width().is_some()) {
             let message = format!("`{field_type}` has no fixed width and cannot be repeated");

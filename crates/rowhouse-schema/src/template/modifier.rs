@@ -123,7 +123,7 @@ fn zone(at: usize, field_type: &FieldType, words: &mut Words<'_>) -> Result<Fixe
         return Err(Fault::new(at, format!("`{field_type}` is not a time, it has no zone")));
     }
     let (at, offset) = words.expect("an offset after `tz`: +08:00")?;
-    FixedZone::parse(offset).map_err(|fault| fault.behind(at))
+    FixedZone::parse(offset).map_err(|fault| fault.shifted(at))
 }
 
 fn floor(at: usize, field_type: &FieldType, words: &mut Words<'_>) -> Result<Floor, Fault> {

@@ -268,7 +268,7 @@ fn pieces(template: &str, naming: Naming) -> Result<Vec<Piece>, Fault> {
     while let Some(c) = template[at..].chars().next() {
         if c == '[' {
             let inside = inside(template, at)?;
-            let bracket = field::parse(inside, naming).map_err(|fault| fault.behind(at + 1))?;
+            let bracket = field::parse(inside, naming).map_err(|fault| fault.shifted(at + 1))?;
             pieces.push(match bracket {
                 Bracket::Stored(raw) => Piece::Field(StoredSource { at: raw.at + at + 1, ..raw }),
                 Bracket::Computed(computed) => Piece::Computed(computed.shifted(at + 1)),

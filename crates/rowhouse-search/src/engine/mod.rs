@@ -14,7 +14,7 @@ use rowhouse_model::{Error, ErrorKind, Result, SearchText, TableName};
 use rowhouse_schema::{Index, IndexState, Predicate, SearchPlan, index_damage};
 use rowhouse_store::{SearchIndex, SearchRead, Store, Table};
 
-use crate::find::{DocumentQuery, Found, NoteError, SearchOptions};
+use crate::find::{DocumentQuery, Matches, NoteError, SearchOptions};
 use crate::list::{ListedSegment, SegmentList};
 use crate::maintain::{self, LiveIndex};
 use crate::rows::search_of;
@@ -143,13 +143,13 @@ impl SearchEngine {
     /// `TableNotFound`; `InvalidRequest` for a plan by an index that the table no longer has, and
     /// for words that no analyser has; `RegionTooBusy` while the index is being built, also anew
     /// because the data is damaged; `Corruption` if that waits for a repair.
-    pub fn find(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
+    pub fn find(&self, table: &TableName, plan: &SearchPlan) -> Result<Matches> {
         self.shared.answer(table, plan, SearchOptions::default())
     }
 
     /// Searches a table for the documents that a query finds, in place of a plan's search texts:
     /// see [`IndexSchema::all_documents`](rowhouse_schema::IndexSchema::all_documents). The
-    /// [`Found`] answers are errors after the deadline. The wait for an index that is built does
+    /// [`Matches`] answers are errors after the deadline. The wait for an index that is built does
     /// not end with it.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ impl SearchEngine {
         plan: &SearchPlan,
         documents: &DocumentQuery,
         deadline: Option<Instant>,
-    ) -> Result<Found> {
+    ) -> Result<Matches> {
         self.shared.answer(table, plan, SearchOptions { documents: Some(documents), deadline })
     }
 
@@ -237,7 +237,7 @@ impl Shared {
         table: &TableName,
         plan: &SearchPlan,
         options: SearchOptions<'_>,
-    ) -> Result<Found> {
+    ) -> Result<Matches> {
         let viewed = self.viewed(table, plan.index().name(), |index| {
             if index == plan.index() {
                 Ok(())
@@ -256,7 +256,7 @@ impl Shared {
             None => error,
         });
         let searcher = live.searcher.clone();
-        Found::new(read, plan.clone(), layout, view, searcher, options, note_error)
+        Matches::new(read, plan.clone(), layout, view, searcher, options, note_error)
     }
 
     /// Returns an index's documents, at a read point after all acknowledged writes. `check` may

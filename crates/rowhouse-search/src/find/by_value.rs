@@ -10,10 +10,10 @@ use tantivy::columnar::BytesColumn;
 use tantivy::{DocId, TantivyError};
 
 use super::filter::{Verdict, column};
-use super::matches::Found;
+use super::matches::Matches;
 use crate::segment::{OpenSegment, UNKNOWN, damaged, encoded_value};
 
-impl Found {
+impl Matches {
     /// Returns rows in the order of a field, from after a row on, at most `limit`. The field is one
     /// without analysers, or a `keyword`; where a row has several values, the first in the
     /// direction counts. Rows with one value are in key order, and rows without a value come last

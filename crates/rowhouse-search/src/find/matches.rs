@@ -41,7 +41,7 @@ const FACET_VALUES_MAX: usize = 1_000_000;
 ///
 /// It holds the read point and the segments, so the answers agree with each other while others
 /// write. The store limits a read point's age (`Settings::scan_age_max`).
-pub struct Found {
+pub struct Matches {
     read: SearchRead,
     plan: SearchPlan,
     layout: Layout,
@@ -75,7 +75,7 @@ pub struct ScoredRow {
     pub score: f32,
 }
 
-impl Found {
+impl Matches {
     pub(crate) fn new(
         read: SearchRead,
         plan: SearchPlan,

@@ -1,4 +1,4 @@
-//! Searches: [`Found`] is a search's answer, [`filter`] narrows it to documents in key ranges and
+//! Searches: [`Matches`] is a search's answer, [`filter`] narrows it to documents in key ranges and
 //! with values, [`cursor`] reads it in key order, [`by_value`] in a field's order, and [`page`]
 //! from a place in any order on. [`Candidates`] are the rows for scans that judge the rest of a
 //! query themselves.
@@ -18,6 +18,6 @@ mod page;
 mod watch;
 
 pub use documents::{DocumentQuery, ROW_NAME, declared_name, document_name};
-pub use matches::{Found, ScoredRow, SearchedRows};
+pub use matches::{Matches, ScoredRow, SearchedRows};
 pub(crate) use matches::{NoteError, SearchOptions};
 pub use ordered::{ORDER_KEYS_MAX, OrderKey, OrderedPage, OrderedRow, PagePart};

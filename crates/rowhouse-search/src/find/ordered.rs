@@ -10,13 +10,13 @@ use tantivy::columnar::BytesColumn;
 use tantivy::{DocId, Score};
 
 use super::filter::{DocFilter, Verdict, column};
-use super::matches::Found;
+use super::matches::Matches;
 use crate::segment::{OpenSegment, UNKNOWN, damaged, encoded_value, stored_value, term_ords};
 
 /// How many keys an order has at most.
 pub const ORDER_KEYS_MAX: usize = 4;
 
-/// A key by which rows are ordered: see [`Found::ordered`].
+/// A key by which rows are ordered: see [`Matches::ordered`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OrderKey {
     /// The score.
@@ -39,7 +39,7 @@ pub struct OrderedRow {
     pub values: Vec<Option<Bytes>>,
 }
 
-/// The part of a search's rows that [`Found::ordered`] returns.
+/// The part of a search's rows that [`Matches::ordered`] returns.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct OrderedPage {
     /// The rows, in the requested order.
@@ -61,7 +61,7 @@ pub struct PagePart<'a> {
     pub limit: usize,
 }
 
-impl Found {
+impl Matches {
     /// Returns rows in the order of the keys, the first key first; rows that are alike in all keys
     /// are in row key order. Where a row has several values, the first in the direction counts;
     /// rows without a value come last in both directions.

@@ -1,20 +1,20 @@
 //! A search's rows in any order, from a place on.
 
-use rowhouse_model::{MatchingKey, MatchingRows, Get, Result, Row, SearchPlace};
+use rowhouse_model::{Get, MatchingKey, MatchingRows, Result, Row, SearchPlace};
 use rowhouse_schema::Direction;
 
-use super::matches::Found;
+use super::matches::Matches;
 
 /// After how many key and cell bytes an answer with rows ends.
 const ANSWER_BYTES: u64 = 2 << 20;
 
-impl Found {
+impl Matches {
     /// Returns rows from a place on, at most `limit`, and fewer if their cells fill 2 MiB. They
     /// have the columns and versions of `cells`; without it, they are keys only. A row that has
     /// none of the columns is empty.
     ///
     /// # Errors
-    /// As [`Found::keys`] and [`Found::row`].
+    /// As [`Matches::keys`] and [`Matches::row`].
     pub fn rows(
         &self,
         place: &SearchPlace,
@@ -49,7 +49,7 @@ impl Found {
     /// place by score has no effect: it is this search.
     ///
     /// # Errors
-    /// As [`Found::by_key`], [`Found::by_score`] and [`Found::by_value`].
+    /// As [`Matches::by_key`], [`Matches::by_score`] and [`Matches::by_value`].
     pub fn keys(
         &self,
         place: &SearchPlace,

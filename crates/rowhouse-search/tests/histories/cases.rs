@@ -7,7 +7,7 @@ use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, ColumnSchema, Direction, INDEXES_ATTRIBUTE, Predicate, SEGMENT_FAMILY,
     TimeZone,
 };
-use rowhouse_search::{Found, SearchEngine};
+use rowhouse_search::{Matches, SearchEngine};
 use rowhouse_store::Store;
 
 /// A table `t` with texts under `f:q`.
@@ -37,7 +37,11 @@ impl Texts {
         self.store.table(&name()).unwrap().mutate(&put.into()).unwrap();
     }
 
-    pub(crate) fn find(&self, engine: &SearchEngine, word: &str) -> rowhouse_model::Result<Found> {
+    pub(crate) fn find(
+        &self,
+        engine: &SearchEngine,
+        word: &str,
+    ) -> rowhouse_model::Result<Matches> {
         let table = self.store.table(&name()).unwrap();
         let columns = ColumnSchema::of_table(table.descriptor()).unwrap().unwrap();
         let query = Predicate::all().matches("q", word);

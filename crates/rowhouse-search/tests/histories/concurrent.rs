@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rowhouse_model::{Delete, ErrorKind, FamilyDescriptor, Result, Scan, TableDescriptor};
 use rowhouse_schema::{Direction, INDEXES_ATTRIBUTE};
-use rowhouse_search::{Found, SearchEngine};
+use rowhouse_search::{Matches, SearchEngine};
 use rowhouse_store::CompactionKind;
 
 use crate::cases::{Texts, name};
@@ -25,7 +25,7 @@ impl Texts {
         &self,
         engine: &SearchEngine,
         word: &str,
-        read: impl Fn(&Found) -> Result<T>,
+        read: impl Fn(&Matches) -> Result<T>,
     ) -> T {
         for _ in 0..1_000 {
             match self.find(engine, word).and_then(|matches| read(&matches)) {
@@ -57,11 +57,11 @@ impl Texts {
             let row = format!("{}{searcher}-{}", ["b", "n"][(round % 2) as usize], round % 6);
             let word = format!("own{searcher}x{round}");
             self.put(&row, &word);
-            let keys = |matches: &Found| matches.by_key(Direction::Forward, None, 9);
+            let keys = |matches: &Matches| matches.by_key(Direction::Forward, None, 9);
             assert_eq!(self.find_built(engine, &word, keys), [row.as_bytes()]);
             if round % 3 == 0 {
                 self.delete(&row);
-                assert_eq!(self.find_built(engine, &word, Found::count), 0, "{row} is deleted");
+                assert_eq!(self.find_built(engine, &word, Matches::count), 0, "{row} is deleted");
             }
             self.find_built(engine, "shared", check_agreement);
         }
@@ -108,7 +108,7 @@ fn name_of_entries() -> rowhouse_model::TableName {
 }
 
 /// The answers to one search are the same rows, however they are read.
-fn check_agreement(matches: &Found) -> Result<()> {
+fn check_agreement(matches: &Matches) -> Result<()> {
     let keys = matches.by_key(Direction::Forward, None, usize::MAX)?;
     assert!(keys.is_sorted());
     assert_eq!(matches.count()?, keys.len() as u64);

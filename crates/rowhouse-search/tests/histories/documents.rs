@@ -7,7 +7,7 @@ use proptest::test_runner::TestCaseError;
 use rowhouse_model::Bytes;
 use rowhouse_schema::{ColumnSchema, Direction, Index, KeySchema};
 use rowhouse_search::{
-    DocumentQuery, Found, LuceneQuery, Operator, OrderKey, OrderedRow, PagePart, SearchEngine,
+    DocumentQuery, LuceneQuery, Matches, Operator, OrderKey, OrderedRow, PagePart, SearchEngine,
 };
 use rowhouse_store::Table;
 
@@ -161,7 +161,11 @@ pub(crate) fn check(
     Ok(())
 }
 
-fn check_matches(matches: &Found, index: &Index, expected: &[Bytes]) -> Result<(), TestCaseError> {
+fn check_matches(
+    matches: &Matches,
+    index: &Index,
+    expected: &[Bytes],
+) -> Result<(), TestCaseError> {
     prop_assert_eq!(matches.count().unwrap(), expected.len() as u64);
     prop_assert_eq!(&matches.by_key(Direction::Forward, None, usize::MAX).unwrap()[..], expected);
     let forward = Direction::Forward;
@@ -184,7 +188,7 @@ fn check_matches(matches: &Found, index: &Index, expected: &[Bytes]) -> Result<(
 }
 
 /// Reads all rows in an order, page by page, and at once.
-fn pages(matches: &Found, order: &[OrderKey], count: usize) -> Result<Vec<Bytes>, TestCaseError> {
+fn pages(matches: &Matches, order: &[OrderKey], count: usize) -> Result<Vec<Bytes>, TestCaseError> {
     let key = |row: OrderedRow| row.row;
     let whole =
         matches.ordered(order, false, PagePart { limit: 1_000, ..PagePart::default() }).unwrap();

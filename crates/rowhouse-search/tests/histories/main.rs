@@ -19,7 +19,7 @@ use rowhouse_model::{Bytes, ErrorKind};
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, ColumnSchema, Direction, Index, IndexState, KeySchema, SearchPlan, TimeZone,
 };
-use rowhouse_search::{Found, SearchEngine};
+use rowhouse_search::{Matches, SearchEngine};
 use rowhouse_store::{ReadPoint, SearchIndex, Store, Table};
 
 use documents::Part;
@@ -104,7 +104,7 @@ struct Searches {
 
 /// An answer, and the rows that it has.
 struct Held {
-    matches: Found,
+    matches: Matches,
     rows: Vec<Bytes>,
 }
 
@@ -211,7 +211,7 @@ impl Searches {
     }
 }
 
-fn check_matches(matches: &Found, judge: &Judge, query: &Query) -> Result<(), TestCaseError> {
+fn check_matches(matches: &Matches, judge: &Judge, query: &Query) -> Result<(), TestCaseError> {
     let expected = judge.find(query);
     check_keys(matches, &expected)?;
     let scored = matches.by_score(0, 100).unwrap();
@@ -237,7 +237,7 @@ fn check_matches(matches: &Found, judge: &Judge, query: &Query) -> Result<(), Te
 }
 
 /// Reads the rows in both directions, at once and in pages.
-fn check_keys(matches: &Found, expected: &[Bytes]) -> Result<(), TestCaseError> {
+fn check_keys(matches: &Matches, expected: &[Bytes]) -> Result<(), TestCaseError> {
     prop_assert_eq!(&matches.by_key(Direction::Forward, None, usize::MAX).unwrap()[..], expected);
     prop_assert_eq!(matches.count().unwrap(), expected.len() as u64);
     for (direction, limit) in [(Direction::Forward, 1), (Direction::Reverse, 2)] {

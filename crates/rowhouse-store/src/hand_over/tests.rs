@@ -298,7 +298,8 @@ fn an_export_requires_an_empty_directory() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     make(&store, &[]);
-    let error = store.export_hfiles(&name(), dir.path(), ExportedCells::Retained, |_| {}).unwrap_err();
+    let error =
+        store.export_hfiles(&name(), dir.path(), ExportedCells::Retained, |_| {}).unwrap_err();
     assert!(error.message().ends_with("is not empty"), "{error}");
 }
 

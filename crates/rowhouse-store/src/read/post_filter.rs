@@ -4,7 +4,7 @@
 //! counted, the filter is called, versions that it includes are counted again, and the cells that
 //! remain count towards the family's limit.
 
-use rowhouse_filter::{FilterRun, FilterVerdict, RetainedValue};
+use rowhouse_filter::{FilterRun, FilterVerdict, ValuePart};
 use rowhouse_model::{Cell, CellRef, Key, Result, RowBuilder, Scan, equal_bytes};
 
 use super::Verdict;
@@ -95,14 +95,14 @@ impl QueryMatcher<'_> {
             }
             let (passes, code) = self.filter_cell(&cell, verdict, filter.as_deref_mut());
             if passes && self.post_filter.takes() {
-                match filter.as_deref_mut().map(|filter| filter.retained_value(&cell)) {
-                    None | Some(RetainedValue::Whole) => self.push(from, cells),
-                    Some(RetainedValue::Nothing) => cells.push(with_value(&cell, &[])?),
-                    Some(RetainedValue::Length) => {
+                match filter.as_deref_mut().map(|filter| filter.value_part(&cell)) {
+                    None | Some(ValuePart::Whole) => self.push(from, cells),
+                    Some(ValuePart::Nothing) => cells.push(with_value(&cell, &[])?),
+                    Some(ValuePart::Length) => {
                         let len = cell.value.len() as u32;
                         cells.push(with_value(&cell, &len.to_be_bytes())?);
                     }
-                    Some(RetainedValue::Number(number)) => {
+                    Some(ValuePart::Number(number)) => {
                         cells.push(with_value(&cell, &number.to_be_bytes())?);
                     }
                 }

@@ -553,7 +553,9 @@ fn hfiles(rows: impl Iterator<Item = String>) -> tempfile::TempDir {
         outcome.unwrap();
     }
     let hfiles = tempfile::tempdir().unwrap();
-    mail.store.export_hfiles(&name("mail"), hfiles.path(), ExportedCells::Retained, |_| {}).unwrap();
+    mail.store
+        .export_hfiles(&name("mail"), hfiles.path(), ExportedCells::Retained, |_| {})
+        .unwrap();
     hfiles
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rowhouse_filter::{FilterRun, FilterVerdict, RetainedValue};
+use rowhouse_filter::{FilterRun, FilterVerdict, ValuePart};
 use rowhouse_model::{Cell, Scan};
 
 use super::plain::{Family, Plain, Query};
@@ -141,7 +141,7 @@ fn sifted(
         if column.done {
             continue;
         }
-        let mut value = RetainedValue::Whole;
+        let mut value = ValuePart::Whole;
         let mut row_done = false;
         // Family markers lie among the cells in the column with an empty name, so HBase continues
         // with that column's older versions and calls the filter for them unless columns were
@@ -194,7 +194,7 @@ fn sifted(
                     continue;
                 }
             }
-            value = filter.retained_value(&cell.view());
+            value = filter.value_part(&cell.view());
             column.versions += 1;
             if column.versions > versions {
                 column.done = can_end;
@@ -219,12 +219,12 @@ fn sifted(
     Sifted { cells: accepted, is_over, gone_to, jumped }
 }
 
-fn with_value(cell: &Cell, value: RetainedValue) -> Cell {
+fn with_value(cell: &Cell, value: ValuePart) -> Cell {
     let value = match value {
-        RetainedValue::Whole => return cell.clone(),
-        RetainedValue::Nothing => Vec::new(),
-        RetainedValue::Number(number) => number.to_be_bytes().to_vec(),
-        RetainedValue::Length => (cell.value().len() as u32).to_be_bytes().to_vec(),
+        ValuePart::Whole => return cell.clone(),
+        ValuePart::Nothing => Vec::new(),
+        ValuePart::Number(number) => number.to_be_bytes().to_vec(),
+        ValuePart::Length => (cell.value().len() as u32).to_be_bytes().to_vec(),
     };
     let shown = Cell::from_parts(cell.key(), &value, &[]);
     shown.unwrap_or_else(|error| panic!("{error}"))

@@ -25,7 +25,7 @@ use rowhouse_model::{
 use rowhouse_schema::SearchPlan;
 use rowhouse_schema::{Index, IndexSchema, IndexState};
 #[cfg(feature = "search")]
-use rowhouse_search::Found;
+use rowhouse_search::Matches;
 use rowhouse_store::{RangeEstimate, Settings as StoreSettings, Table as StoreTable};
 
 use crate::rows::{Rows, Source};
@@ -302,7 +302,7 @@ impl Backend {
 
     /// Searches a table at its current read point.
     #[cfg(feature = "search")]
-    pub(crate) async fn find(&self, table: &TableId, plan: SearchPlan) -> Result<Found> {
+    pub(crate) async fn find(&self, table: &TableId, plan: SearchPlan) -> Result<Matches> {
         match &self.side {
             Side::Embedded(inner) => inner.find(table, plan).await,
             Side::Cluster(_) => Err(Error::unsupported("the server makes the search")),
@@ -335,7 +335,7 @@ impl Backend {
 
     /// Retains a search's view in this process, for later pages. Returns its id.
     #[cfg(feature = "search")]
-    pub(crate) fn pin(&self, view: Option<u64>, found: Arc<Found>) -> Result<u64> {
+    pub(crate) fn pin(&self, view: Option<u64>, found: Arc<Matches>) -> Result<u64> {
         match &self.side {
             Side::Embedded(inner) => Ok(inner.pin(view, found)),
             Side::Cluster(_) => Err(Error::unsupported("the server keeps the views of searches")),
@@ -344,7 +344,7 @@ impl Backend {
 
     /// Returns the search view that an earlier page retained in this process.
     #[cfg(feature = "search")]
-    pub(crate) fn pinned(&self, view: u64) -> Result<Arc<Found>> {
+    pub(crate) fn pinned(&self, view: u64) -> Result<Arc<Matches>> {
         match &self.side {
             Side::Embedded(inner) => inner.pinned(view),
             Side::Cluster(_) => Err(Error::unsupported("the server keeps the views of searches")),

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use rowhouse_model::{Bytes, Error, ErrorKind, Result, Row, Scan};
-use rowhouse_query::{Found, JudgeRows, Judged, Projection, ReadFrom, Reading, Source, SourceRows};
+use rowhouse_query::{
+    EntryHit, JudgeRows, Judged, Projection, ReadFrom, Reading, Source, SourceRows,
+};
 use rowhouse_schema::{Index, Plan};
 
 use crate::backend::{GETS_INLINE_MAX, IndexReadPoint, ReadAhead, TableReadPoint};
@@ -106,7 +108,7 @@ impl Source for TableSource {
         })
     }
 
-    fn judge(&self, judge: Arc<dyn JudgeRows>, found: Vec<Found>) -> Reading<Judged> {
+    fn judge(&self, judge: Arc<dyn JudgeRows>, found: Vec<EntryHit>) -> Reading<Judged> {
         if let Reads::AtIndex(point) = &self.reads {
             let (point, entries) = (Arc::clone(point), found.len());
             let read = move || judge.rows_at_point(found, &|get| point.rows.get(get));

@@ -8,7 +8,7 @@ use rowhouse_format::convert::search::{
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, SearchPlace, SearchRequest, SearchText, TableName};
 use rowhouse_schema::Direction;
-use rowhouse_search::Found;
+use rowhouse_search::Matches;
 
 use crate::context::Context;
 use crate::limits::{SEARCH_FACETS_MAX, SEARCH_ROWS_MAX};
@@ -36,7 +36,7 @@ pub(super) fn answer(
     }
 }
 
-fn find(context: &Context, table: &TableName, text: &SearchText) -> Result<Found> {
+fn find(context: &Context, table: &TableName, text: &SearchText) -> Result<Matches> {
     let search = &context.cluster.search;
     search.find(table, &search.plan(table, text)?)
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rowhouse_model::{Bytes, Error, FacetCount, Result};
 use rowhouse_schema::{Index, Value};
-use rowhouse_search::Found;
+use rowhouse_search::Matches;
 
 use super::answer::Data;
 use super::request::FieldFacets;
@@ -17,8 +17,8 @@ use super::request::FieldFacets;
 pub(super) fn of_field(
     request: &FieldFacets,
     index: &Index,
-    matches: &Found,
-    all: impl FnOnce() -> Result<Found>,
+    matches: &Matches,
+    all: impl FnOnce() -> Result<Matches>,
 ) -> Result<Data> {
     let name = declared_name(index, &request.field);
     // By count, and values with the same count by value.

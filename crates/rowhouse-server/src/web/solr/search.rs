@@ -6,7 +6,7 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind, Result, TableName, escape};
 use rowhouse_schema::{ColumnSchema, Index, IndexSchema, KeySchema, SearchPlan};
-use rowhouse_search::{DocumentQuery, Found, OrderKey, OrderedPage, PagePart, ROW_NAME};
+use rowhouse_search::{DocumentQuery, Matches, OrderKey, OrderedPage, PagePart, ROW_NAME};
 use rowhouse_store::Table;
 
 use super::AnswerMemory;
@@ -122,7 +122,7 @@ impl<'a> Search<'a> {
         Ok(answer)
     }
 
-    fn find(&self, documents: &DocumentQuery) -> Result<Found> {
+    fn find(&self, documents: &DocumentQuery) -> Result<Matches> {
         let engine = &self.web.context.cluster.search;
         engine.find_documents(self.table.name(), &self.plan, documents, Some(self.deadline))
     }
@@ -146,7 +146,12 @@ impl<'a> Search<'a> {
         Ok(order)
     }
 
-    fn page(&self, matches: &Found, order: &[OrderKey], part: PagePart<'_>) -> Result<OrderedPage> {
+    fn page(
+        &self,
+        matches: &Matches,
+        order: &[OrderKey],
+        part: PagePart<'_>,
+    ) -> Result<OrderedPage> {
         // Scores cost more than the documents.
         let is_counted_only = part.limit == 0 && !self.request.fields.score;
         let order = if is_counted_only { &[] } else { order };
@@ -156,7 +161,7 @@ impl<'a> Search<'a> {
     /// Returns a page's documents, and their highlights.
     fn documents_of(
         &self,
-        matches: &Found,
+        matches: &Matches,
         page: &OrderedPage,
         memory: &mut AnswerMemory,
     ) -> Result<Vec<(String, Data)>> {
@@ -204,7 +209,7 @@ impl<'a> Search<'a> {
         Ok(answer)
     }
 
-    fn facets(&self, matches: &Found) -> Result<Data> {
+    fn facets(&self, matches: &Matches) -> Result<Data> {
         let mut fields: Vec<(String, Data)> = Vec::new();
         for facet in &self.request.facets {
             if fields.iter().any(|(name, _)| *name == facet.field) {

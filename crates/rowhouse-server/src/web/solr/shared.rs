@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rowhouse_search::{Found, Pinned, PinnedViews};
+use rowhouse_search::{Matches, Pinned, PinnedViews};
 use rowhouse_store::Table;
 use tokio::sync::Semaphore;
 
@@ -31,7 +31,7 @@ impl Solr {
 pub(super) struct RetainedSearch {
     pub(super) table: Arc<Table>,
     /// The search's pages are read one after the other.
-    pub(super) matches: Mutex<Found>,
+    pub(super) matches: Mutex<Matches>,
 }
 
 impl Pinned for RetainedSearch {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rowhouse_model::Result;
 use rowhouse_schema::SearchPlan;
-use rowhouse_search::{Found, PinnedViews, SearchEngine};
+use rowhouse_search::{Matches, PinnedViews, SearchEngine};
 use rowhouse_store::Store;
 use tokio::sync::Mutex;
 
@@ -17,7 +17,7 @@ const VIEWS_MAX: usize = 256;
 /// A store's search engine, and the views that pages retain.
 pub(super) struct Searching {
     local: LocalSearch,
-    views: PinnedViews<Found>,
+    views: PinnedViews<Matches>,
 }
 
 /// A store in this process and the search engine, for building copies.
@@ -50,7 +50,7 @@ impl Embedded {
         &self,
         table: &TableId,
         plan: SearchPlan,
-    ) -> Result<Found> {
+    ) -> Result<Matches> {
         let (engine, id) = (Arc::clone(&self.searching.local.engine), table.clone());
         blocking(move || {
             let found = engine.find(&id, &plan)?;
@@ -64,11 +64,11 @@ impl Embedded {
         &self.searching.local
     }
 
-    pub(in crate::backend) fn pin(&self, view: Option<u64>, found: Arc<Found>) -> u64 {
+    pub(in crate::backend) fn pin(&self, view: Option<u64>, found: Arc<Matches>) -> u64 {
         self.searching.views.pin(view, found)
     }
 
-    pub(in crate::backend) fn pinned(&self, view: u64) -> Result<Arc<Found>> {
+    pub(in crate::backend) fn pinned(&self, view: u64) -> Result<Arc<Matches>> {
         self.searching.views.get(view)
     }
 }

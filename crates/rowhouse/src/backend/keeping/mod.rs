@@ -24,8 +24,8 @@ use rowhouse_model::{
     TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_schema::{
-    CLIENT_MAINTAINER, ENTRY_FAMILY, INDEX_MAINTAINER_ATTRIBUTE, Index, IndexOf, IndexSchema, Intent,
-    SERVER_MAINTAINER,
+    CLIENT_MAINTAINER, ENTRY_FAMILY, INDEX_MAINTAINER_ATTRIBUTE, Index, IndexOf, IndexSchema,
+    Intent, SERVER_MAINTAINER,
 };
 use tokio::sync::OnceCell;
 

@@ -7,8 +7,8 @@ use rowhouse_model::{
     Bytes, Error, ErrorKind, FamilyDescriptor, Result, TableDescriptor, TableName,
 };
 use rowhouse_schema::{
-    CLIENT_MAINTAINER, INDEX_MAINTAINER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexOf, IndexSchema,
-    IndexState, Intent,
+    CLIENT_MAINTAINER, INDEX_MAINTAINER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexOf,
+    IndexSchema, IndexState, Intent,
 };
 
 use super::claims::{CLAIM_FAMILY, check_possible};

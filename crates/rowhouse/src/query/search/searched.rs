@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rowhouse_client::Table as ServerTable;
 use rowhouse_model::{
-    Error, ErrorKind, FacetCount, MatchingKey, MatchingRows, Get, Result, Row, SearchPlace,
+    Error, ErrorKind, FacetCount, Get, MatchingKey, MatchingRows, Result, Row, SearchPlace,
     SearchRequest, SearchText,
 };
 use rowhouse_schema::{Direction, Predicate, SearchPlan, TimeZone};
-use rowhouse_search::Found;
+use rowhouse_search::Matches;
 
 use crate::backend::blocking;
 use crate::query::{By, Query};
@@ -19,7 +19,7 @@ use crate::table::Table;
 #[derive(Clone)]
 pub(super) enum Searched {
     /// What was found in this process, at one read point.
-    Here(Arc<Found>),
+    Here(Arc<Matches>),
     /// A server makes it, again for each row batch; rows by score come from one view.
     Server(Arc<ServerSearch>),
 }

@@ -100,7 +100,7 @@ fn no_analyser(word: &str, at: usize, base: Base<'_>) -> Fault {
         return fault.hint("fields are separated by commas");
     }
     let names = Analyser::ALL.map(Analyser::name);
-    match closest(word, names.into_iter()) {
+    match closest(word, names) {
         Some(close) => fault.hint(format!("did you mean `{close}`?")),
         None => fault.hint(format!("there are: {}", names.join(", "))),
     }

@@ -315,9 +315,9 @@ impl fmt::Display for Predicate {
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.test.is_of_hashes() {
-            write!(f, "hash({})", self.field)?
+            write!(f, "hash({})", self.field)?;
         } else {
-            f.write_str(&self.field)?
+            f.write_str(&self.field)?;
         }
         match &self.test {
             Test::Compare(comparison, constant) => write!(f, " {} {constant}", comparison.sign()),

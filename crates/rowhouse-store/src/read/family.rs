@@ -301,9 +301,9 @@ impl<'a> FamilyReader<'a> {
             drop(flushed);
             let Some(flushed) = next else { break };
             if backward {
-                merge.follow_flush_backward(&flushed, *caching)?
+                merge.follow_flush_backward(&flushed, *caching)?;
             } else {
-                merge.follow_flush(&flushed, *caching)?
+                merge.follow_flush(&flushed, *caching)?;
             }
             if flushed.readable_from > 0 {
                 matcher.visible.advance_clock(flushed.now_millis);

@@ -82,9 +82,9 @@ impl Tables {
             let Some(why) = why else { continue };
             tracing::error!(table = %table.name(), error = why, "the data of a table is damaged");
             if self.is_index(table) {
-                self.settle_index(table, &why, &unsettled)?
+                self.settle_index(table, &why, &unsettled)?;
             } else {
-                self.settle_base(table, &why)?
+                self.settle_base(table, &why)?;
             }
         }
         damage.set_settled(&unsettled);

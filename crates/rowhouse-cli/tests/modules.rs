@@ -300,7 +300,7 @@ impl Files {
         files
     }
 
-    /// Adds the file of a module, and those of the modules in it, which are in `folder`.
+    /// Adds the file of a module, and the files of the modules in it, which are in `folder`.
     fn add(&mut self, file: &Path, module: ModulePath, folder: &Path) {
         let code = without_tests(file);
         for name in declared(&code) {

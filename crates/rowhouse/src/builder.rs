@@ -443,7 +443,8 @@ mod tests {
 
     #[test]
     fn every_setting_of_the_other_backend_is_refused_by_its_name() {
-        let (directory, cluster) = ("data", "hbase://localhost:1");
+        let directory = "data";
+        let cluster = "hbase://localhost:1";
         let second = Duration::from_secs(1);
         type Set = fn(DatabaseBuilder, Duration) -> DatabaseBuilder;
         let of_directories: [(&str, Set); 11] = [

@@ -111,7 +111,8 @@ type Sums = BTreeMap<Bytes, BTreeMap<(Bytes, Bytes), i64>>;
 impl CounterBuffer {
     pub(crate) fn new(table: Table, settings: CounterSettings) -> Self {
         let settings = CounterSettings { adds_max: settings.adds_max.max(1), ..settings };
-        let (pending, changed) = (Mutex::default(), Notify::new());
+        let pending = Mutex::default();
+        let changed = Notify::new();
         let inner =
             Arc::new(Inner { table, settings, pending, changed, writing: Default::default() });
         let buffer: Weak<Inner> = Arc::downgrade(&inner);
@@ -141,7 +142,8 @@ impl CounterBuffer {
         amount: i64,
     ) -> Result<()> {
         let inner = &self.handles.0;
-        let (row, column) = (row.into(), (family.to_owned().into(), qualifier.to_owned().into()));
+        let row = row.into();
+        let column = (family.to_owned().into(), qualifier.to_owned().into());
         let mut pending = inner.pending();
         if pending.is_closed {
             let message = "the buffer of counters is closed";

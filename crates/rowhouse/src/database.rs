@@ -153,7 +153,7 @@ impl Database {
                 let descriptor = descriptor.clone();
                 it.run(move |store| store.create_table(descriptor, &splits)).await?;
             }
-            Side::Cluster(it) => it.keeper().create_table(&descriptor, &splits).await?,
+            Side::Cluster(it) => it.maintainer().create_table(&descriptor, &splits).await?,
         }
         Ok(Table::new(Arc::clone(&self.backend), &descriptor))
     }

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused() {
+    fn other_texts_are_refused() {
         for url in [
             "",
             "file:",

@@ -223,9 +223,10 @@ impl Table {
         };
         let given = schema.encode(values);
         let drawn = given.is_err() && schema.has_salt();
-        let key = match drawn {
-            true => schema.encode_salted(values, RandomState::new().hash_one(())),
-            false => given,
+        let key = if drawn {
+            schema.encode_salted(values, RandomState::new().hash_one(()))
+        } else {
+            given
         };
         RowPut::new(self, key.and_then(Put::new), drawn)
     }
@@ -252,9 +253,10 @@ impl Table {
         let drawn = K::schema().has_salt();
         let encoded = self.check_row_key::<K>().and_then(|()| {
             let mut encoded = Vec::new();
-            match drawn {
-                true => key.encode_key_salted(RandomState::new().hash_one(()), &mut encoded)?,
-                false => key.encode_key(&mut encoded)?,
+            if drawn {
+                key.encode_key_salted(RandomState::new().hash_one(()), &mut encoded)?
+            } else {
+                key.encode_key(&mut encoded)?
             }
             Ok(encoded)
         });

@@ -365,7 +365,8 @@ impl TableSpec {
 /// # Errors
 /// As [`IndexSchema::parse`].
 pub fn with_indexes(mut table: TableDescriptor, text: &str) -> Result<TableDescriptor> {
-    let (key, columns) = (KeySchema::of_table(&table)?, ColumnSchema::of_table(&table)?);
+    let key = KeySchema::of_table(&table)?;
+    let columns = ColumnSchema::of_table(&table)?;
     let indexes = IndexSchema::parse(text, key.as_ref(), columns.as_ref())?;
     if indexes.indexes().is_empty() {
         table.attributes.remove(INDEXES_ATTRIBUTE.as_bytes());

@@ -81,7 +81,8 @@ impl Table {
         let columns = Arc::new(DeclaredColumns::none(&name));
         let backend = Arc::clone(&self.inner.backend);
         let id = TableId::any_layout(name);
-        let (key, has_indexes) = (Key::Undeclared, false);
+        let key = Key::Undeclared;
+        let has_indexes = false;
         Self { inner: Arc::new(Inner { backend, id, key, columns, has_indexes }) }
     }
 

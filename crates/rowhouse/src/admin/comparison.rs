@@ -89,8 +89,8 @@ impl Admin<'_> {
         };
         keys.check()?;
         let index = &keys.index;
-        let (base, by_hand) =
-            (self.database.table(name).await?, self.database.table(by_hand).await?);
+        let base = self.database.table(name).await?;
+        let by_hand = self.database.table(by_hand).await?;
         let mut compared = IndexComparison::default();
         let mut rows = base.scan(Scan { columns: index.columns().clone(), ..Scan::all() }).await?;
         let mut expected = Vec::new();
@@ -191,7 +191,8 @@ impl Keys {
         let names = |key: &KeySchema| -> BTreeSet<String> {
             key.fields().iter().map(|field| field.name().to_owned()).collect()
         };
-        let (of_index, by_hand) = (names(self.index.template()), names(by_hand));
+        let of_index = names(self.index.template());
+        let by_hand = names(by_hand);
         match of_index.symmetric_difference(&by_hand).next() {
             None => Ok(()),
             Some(name) => Err(Error::invalid(format!(
@@ -211,7 +212,8 @@ impl Keys {
     /// Returns the entry that a key in the table stands for; `None` if it does not fit.
     fn to_entry(&self, key: &Bytes) -> Option<Bytes> {
         let Some(by_hand) = &self.by_hand else { return Some(key.clone()) };
-        let (values, template) = (by_hand.decode(key).ok()?, self.index.template());
+        let values = by_hand.decode(key).ok()?;
+        let template = self.index.template();
         template.encode(&fields_of(template, &values)).ok()
     }
 }

@@ -138,7 +138,7 @@ impl Admin<'_> {
             }
             Side::Cluster(it) => {
                 it.admin().clone_snapshot(name, &clone).await?;
-                it.keeper().build_all(&clone).await?;
+                it.maintainer().build_all(&clone).await?;
             }
         }
         self.database.table(table).await
@@ -170,7 +170,7 @@ impl Admin<'_> {
             Side::Cluster(it) => {
                 let snapshots = it.admin().snapshots().await?;
                 if let Some(snapshot) = snapshots.iter().find(|it| it.name() == name) {
-                    it.keeper().suspend(&snapshot.table).await?;
+                    it.maintainer().suspend(&snapshot.table).await?;
                 }
                 it.admin().restore_snapshot(name).await
             }

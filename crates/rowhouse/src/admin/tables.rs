@@ -53,10 +53,8 @@ impl Admin<'_> {
         keep_splits: bool,
     ) -> Result<Table> {
         let declared = self.describe(from).await?;
-        let regions = match keep_splits {
-            true => self.backend().regions(declared.name()).await?,
-            false => Vec::new(),
-        };
+        let regions =
+            if keep_splits { self.backend().regions(declared.name()).await? } else { Vec::new() };
         let starts = regions.into_iter().map(|(region, _)| region.range.start);
         let splits = starts.filter(|start| !start.is_empty()).collect();
         self.database.create_declared(declared.with_name(TableName::parse(to)?), splits).await
@@ -265,7 +263,7 @@ impl Admin<'_> {
             Side::Cluster(it) if it.server_keeps_indexes().await? => {
                 it.admin().verify_index(&table, index).await
             }
-            Side::Cluster(it) => it.keeper().verify(&table, index).await,
+            Side::Cluster(it) => it.maintainer().verify(&table, index).await,
         }
     }
 
@@ -300,7 +298,7 @@ impl Admin<'_> {
             Side::Cluster(it) if it.server_keeps_indexes().await? => {
                 it.admin().repair_index(&table, index).await
             }
-            Side::Cluster(it) => it.keeper().repair(&table, index).await,
+            Side::Cluster(it) => it.maintainer().repair(&table, index).await,
         }
     }
 
@@ -392,7 +390,7 @@ impl Admin<'_> {
         match self.side() {
             Side::Embedded(it) => it.run(move |store| store.enable_table(&name)).await,
             Side::Cluster(it) => {
-                it.keeper().enable_entries(&name).await?;
+                it.maintainer().enable_entries(&name).await?;
                 it.admin().enable_table(&name).await
             }
         }
@@ -415,7 +413,7 @@ impl Admin<'_> {
             Side::Embedded(it) => it.run(move |store| store.disable_table(&name)).await,
             Side::Cluster(it) => {
                 it.admin().disable_table(&name).await?;
-                it.keeper().disable_entries(&name).await
+                it.maintainer().disable_entries(&name).await
             }
         }
     }
@@ -442,13 +440,13 @@ impl Admin<'_> {
             // The indexes are emptied first: until both are done they are being built, and no query
             // reads them.
             Side::Cluster(it) => {
-                let has_indexes = it.keeper().suspend(&name).await?;
+                let has_indexes = it.maintainer().suspend(&name).await?;
                 if has_indexes {
-                    it.keeper().truncate_entries(&name).await?;
+                    it.maintainer().truncate_entries(&name).await?;
                 }
                 it.admin().truncate_table(&name, keep_splits).await?;
                 if has_indexes {
-                    it.keeper().resume(&name).await?;
+                    it.maintainer().resume(&name).await?;
                 }
                 Ok(())
             }
@@ -472,7 +470,7 @@ impl Admin<'_> {
         match self.side() {
             Side::Embedded(it) => it.run(move |store| store.drop_table(&name)).await,
             Side::Cluster(it) => {
-                it.keeper().drop_all_entries(&name).await?;
+                it.maintainer().drop_all_entries(&name).await?;
                 it.admin().delete_table(&name).await
             }
         }

@@ -133,10 +133,7 @@ fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> (Advice, AdvisedD
         reasons: reasons(workload, &designs, present, is_change),
         gives_up: gives_up(workload, &designs, advised),
         declaration: declaration(workload, &designs[advised]),
-        steps: match is_change {
-            true => steps(workload, &designs[advised]),
-            false => Vec::new(),
-        },
+        steps: if is_change { steps(workload, &designs[advised]) } else { Vec::new() },
         wide: None,
         tall_or_wide: Vec::new(),
         designs,
@@ -148,7 +145,8 @@ fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> (Advice, AdvisedD
 
 /// Returns a design's wide form, by a thread that may be busy for long.
 async fn wide(workload: &Workload, design: &Design) -> Result<Option<WideForm>> {
-    let (workload, design) = (workload.clone(), design.clone());
+    let workload = workload.clone();
+    let design = design.clone();
     busy(move || design.wide(&workload)).await
 }
 

@@ -35,7 +35,8 @@ pub(super) async fn fill(
     spread: &Spread,
 ) -> Result<Filled> {
     let table = create(database, design, spread).await?;
-    let (mut keys, mut bytes) = (HashSet::new(), 0);
+    let mut keys = HashSet::new();
+    let mut bytes = 0;
     let rows = workload.rows();
     for begin in (0..rows).step_by(BATCH as usize) {
         let mut puts = Vec::new();

@@ -96,9 +96,10 @@ fn text<Q: AsRef<str>>(
             return Err(Error::invalid(format!("a question has one line: {question}")));
         }
         let has_rate = question.rsplit_once(':').is_some_and(|(_, rate)| rate.contains('/'));
-        match has_rate {
-            true => line(format!("ask {question}")),
-            false => line(format!("ask {question} : {each}/s")),
+        if has_rate {
+            line(format!("ask {question}"))
+        } else {
+            line(format!("ask {question} : {each}/s"))
         }
     }
     line(format!("key {key}"));
@@ -130,7 +131,8 @@ async fn rates(database: &Database, table: &Table) -> Result<(Option<f64>, Optio
 /// Reads rows from the beginning of each region; returns them in the order in which they were
 /// written. Rows whose keys do not fit the template are left out.
 async fn sample(table: &Table, names: &[String]) -> Result<Vec<Vec<Value>>> {
-    let (key, columns) = (table.key_schema()?, table.column_schema().ok());
+    let key = table.key_schema()?;
+    let columns = table.column_schema().ok();
     let regions = table.regions().await?;
     let of_region = SAMPLED.div_ceil(regions.len().max(1));
     let mut sampled = Vec::new();

@@ -78,10 +78,7 @@ async fn run(database: &Database, workload: &Workload, design: &Design) -> Resul
 
 /// Adds to a cost how the question is read at the real table size.
 fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate, is_limited: bool) -> QuestionCost {
-    let by_estimate = match cost.rows > 0.0 {
-        true => estimate.rows_real / cost.rows,
-        false => 1.0,
-    };
+    let by_estimate = if cost.rows > 0.0 { estimate.rows_real / cost.rows } else { 1.0 };
     let growth = match estimate.rows > 0.0 {
         // The measurement was for another way.
         _ if estimate.way != cost.way => by_estimate,
@@ -96,7 +93,8 @@ fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate, is_limited: boo
 /// Returns the writes to the regions, and estimates for the questions. It works on a thread that
 /// may be busy for long.
 async fn planned(workload: &Workload, design: &Design) -> Result<(Spread, Vec<QuestionEstimate>)> {
-    let (workload, design) = (workload.clone(), design.clone());
+    let workload = workload.clone();
+    let design = design.clone();
     let planned = tokio::task::spawn_blocking(move || {
         let estimate = Estimator::new(&workload)?.estimate(&design)?;
         Ok((Spread::of(&workload, &design)?, estimate.questions))

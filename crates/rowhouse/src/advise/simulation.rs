@@ -84,9 +84,10 @@ impl QuestionCost {
     /// count that grows with the table is chance by up to three times its square root.
     pub fn rows_max_real(&self) -> f64 {
         let most = self.rows_max as f64;
-        match self.growth > 1.0 {
-            true => (most - 3.0 * most.sqrt()).max(0.0) * self.growth,
-            false => most * self.growth,
+        if self.growth > 1.0 {
+            (most - 3.0 * most.sqrt()).max(0.0) * self.growth
+        } else {
+            most * self.growth
         }
     }
 }

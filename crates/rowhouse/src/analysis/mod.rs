@@ -162,10 +162,7 @@ fn why_not_read(file: &FileReads) -> Option<String> {
     ];
     let causes = causes.iter().filter(|(count, _)| *count > 0).map(|(_, cause)| *cause);
     let causes = causes.collect::<Vec<_>>().join(", ");
-    Some(match causes.is_empty() {
-        true => "not reached".to_owned(),
-        false => format!("left out by {causes}"),
-    })
+    Some(if causes.is_empty() { "not reached".to_owned() } else { format!("left out by {causes}") })
 }
 
 /// Returns how many files in a family a read looked into.

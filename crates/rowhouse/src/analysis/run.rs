@@ -23,18 +23,18 @@ where
 
 /// Measures steps on one thread.
 pub(crate) struct StepTimer {
-    begun: Instant,
-    cpu_begun: Duration,
+    started: Instant,
+    cpu_started: Duration,
 }
 
 impl StepTimer {
     pub(crate) fn begin() -> Self {
-        Self { begun: Instant::now(), cpu_begun: thread_cpu_time() }
+        Self { started: Instant::now(), cpu_started: thread_cpu_time() }
     }
 
     pub(crate) fn end(&self) -> StepTime {
-        let cpu = thread_cpu_time().saturating_sub(self.cpu_begun);
-        StepTime { elapsed: self.begun.elapsed(), cpu }
+        let cpu = thread_cpu_time().saturating_sub(self.cpu_started);
+        StepTime { elapsed: self.started.elapsed(), cpu }
     }
 }
 
@@ -129,10 +129,7 @@ fn columns_of(columns: &Columns) -> String {
         }
         names.extend(named.map(|qualifier| format!("{family}:{}", escape(qualifier))));
     }
-    match names.is_empty() {
-        true => String::new(),
-        false => format!(", columns {}", names.join(", ")),
-    }
+    if names.is_empty() { String::new() } else { format!(", columns {}", names.join(", ")) }
 }
 
 impl Table {
@@ -151,7 +148,8 @@ impl Table {
     /// # Errors
     /// As [`Table::get`]; `Unsupported` on a cluster, which does not report this.
     pub async fn analyze_get(&self, get: &Get) -> Result<Analysis> {
-        let (table, get) = (self.clone(), get.clone());
+        let table = self.clone();
+        let get = get.clone();
         on_blocking_thread(move || analyze_get(table, get)).await
     }
 

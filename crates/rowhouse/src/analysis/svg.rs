@@ -87,7 +87,8 @@ impl Drawing {
         self.svg.rect(class, (LEFT, y), (WIDTH, BAR));
         let mut first = 0;
         for run in file.parts_read.chunk_by(|one, next| one == next) {
-            let (x, width) = (LEFT + first as f64 * PART, run.len() as f64 * PART);
+            let x = LEFT + first as f64 * PART;
+            let width = run.len() as f64 * PART;
             first += run.len();
             if run[0] {
                 self.svg.rect("read", (x, y), (width, BAR));

@@ -47,7 +47,8 @@ impl Analysis {
         let calls = [(reads.gets, "get"), (reads.scans, "region scan")];
         let calls = calls.iter().filter(|(count, _)| *count > 0);
         let calls: Vec<_> = calls.map(|(count, what)| counted(*count, what)).collect();
-        let (elapsed, cpu) = (millis(reads.elapsed), millis(reads.cpu));
+        let elapsed = millis(reads.elapsed);
+        let cpu = millis(reads.cpu);
         let total = reads.total();
         writeln!(
             f,
@@ -102,13 +103,13 @@ fn write_family(f: &mut fmt::Formatter<'_>, reads: &FamilyReads, indent: &Indent
     )?;
     for (nth, file) in reads.files.iter().enumerate() {
         let indent = indent.child(nth + 1 == reads.files.len());
-        writeln!(f, "{indent}file {}, {}: {}", file.path, size(file.len), told_file(file))?;
+        writeln!(f, "{indent}file {}, {}: {}", file.path, size(file.len), reported_file(file))?;
     }
     Ok(())
 }
 
 /// Returns what was read from a file, or why nothing was.
-fn told_file(file: &FileReads) -> String {
+fn reported_file(file: &FileReads) -> String {
     if let Some(why) = why_not_read(file) {
         return why;
     }

@@ -57,7 +57,9 @@ mod tests {
             let table = TableDescriptor::new(TableName::parse("t").unwrap());
             families.iter().fold(table, |table, family| table.family((*family).clone()))
         };
-        let (f, g, other_f) = (family("f"), family("g"), family("f").versions(5));
+        let f = family("f");
+        let g = family("g");
+        let other_f = family("f").versions(5);
         let one = table(&[&f]);
         let check = |to: &TableDescriptor, expected| {
             assert_eq!(Alteration::between(&one, to), expected);

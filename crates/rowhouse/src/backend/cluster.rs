@@ -1,7 +1,7 @@
 //! The backend for clusters, with HBase's protocol.
 
 use super::alteration::Alteration;
-use super::keeping::Keeper;
+use super::keeping::Maintainer;
 use rowhouse_client::{Client, QueryIndexCall, Scanner, Settings, Target};
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Put,
@@ -17,18 +17,18 @@ const ALTER_ATTEMPTS_MAX: usize = 100;
 pub(crate) struct Cluster {
     client: Client,
     /// Maintains the indexes if the server does not.
-    keeper: Keeper,
+    maintainer: Maintainer,
 }
 
 impl Cluster {
     pub(super) async fn connect(target: &Target, settings: Settings) -> Result<Self> {
         let client = Client::connect_with(target, settings).await?;
-        let keeper = Keeper::new(client.clone());
-        Ok(Self::of(client, keeper))
+        let maintainer = Maintainer::new(client.clone());
+        Ok(Self::of(client, maintainer))
     }
 
-    pub(super) fn of(client: Client, keeper: Keeper) -> Self {
-        Self { client, keeper }
+    pub(super) fn of(client: Client, maintainer: Maintainer) -> Self {
+        Self { client, maintainer }
     }
 
     /// Returns the calls to the cluster's master.
@@ -42,12 +42,12 @@ impl Cluster {
     }
 
     /// Returns the part that maintains the indexes if the server does not.
-    pub(crate) fn keeper(&self) -> &Keeper {
-        &self.keeper
+    pub(crate) fn maintainer(&self) -> &Maintainer {
+        &self.maintainer
     }
 
     pub(crate) async fn describe(&self, name: &TableName) -> Result<TableDescriptor> {
-        self.keeper.describe(name).await
+        self.maintainer.describe(name).await
     }
 
     pub(super) async fn table_state(&self, name: &TableName) -> Result<TableState> {
@@ -82,7 +82,7 @@ impl Cluster {
     /// Whether the server maintains the indexes: then it promotes them, and answers scans that
     /// carry a query.
     pub(crate) async fn server_keeps_indexes(&self) -> Result<bool> {
-        self.keeper.server_keeps().await
+        self.maintainer.server_keeps().await
     }
 
     /// Returns the index by which the server reads a query.
@@ -93,9 +93,10 @@ impl Cluster {
     /// Returns the rows whose entries may not be right, because a client is writing them; `None` if
     /// the server maintains the indexes.
     pub(super) async fn unsettled_rows(&self, table: &TableName) -> Result<Option<Vec<Bytes>>> {
-        match self.keeper.server_keeps().await? {
-            true => Ok(None),
-            false => self.keeper.unsettled(table).await.map(Some),
+        if self.maintainer.server_keeps().await? {
+            Ok(None)
+        } else {
+            self.maintainer.unsettled(table).await.map(Some)
         }
     }
 
@@ -119,9 +120,9 @@ impl Cluster {
             let declares =
                 |it: &TableDescriptor| it.attributes.contains_key(INDEXES_ATTRIBUTE.as_bytes());
             let done = match declares(&current) || declares(&altered) {
-                true if !self.keeper.server_keeps().await? => {
+                true if !self.maintainer.server_keeps().await? => {
                     let alter = |from, to| async move { self.alter(&from, &to).await };
-                    self.keeper.alter_table(&current, &altered, alter).await
+                    self.maintainer.alter_table(&current, &altered, alter).await
                 }
                 _ => self.alter(&current, &altered).await,
             };
@@ -138,7 +139,8 @@ impl Cluster {
 
     /// Alters a table by the smallest call.
     async fn alter(&self, current: &TableDescriptor, altered: &TableDescriptor) -> Result<()> {
-        let (admin, name) = (self.client.admin(), current.name());
+        let admin = self.client.admin();
+        let name = current.name();
         match Alteration::between(current, altered) {
             Alteration::Nothing => Ok(()),
             Alteration::Added(family) => admin.add_family(name, family).await,
@@ -146,7 +148,7 @@ impl Cluster {
             Alteration::Dropped(family) => admin.delete_family(name, family).await,
             Alteration::Table => {
                 let [current, altered] =
-                    [current, altered].map(|it| self.keeper.stored(it.clone()));
+                    [current, altered].map(|it| self.maintainer.stored(it.clone()));
                 admin.modify_table(&altered, Some(&current)).await
             }
         }
@@ -176,9 +178,9 @@ impl Cluster {
         table: &TableName,
         mut mutation: Mutation,
     ) -> Result<MutationOutcome> {
-        let write = self.keeper.begin(table, std::slice::from_mut(&mut mutation)).await?;
+        let write = self.maintainer.begin(table, std::slice::from_mut(&mut mutation)).await?;
         let done = self.client.table(table).mutate(mutation).await;
-        self.keeper.end_write(write, done.as_ref().err()).await;
+        self.maintainer.end_write(write, done.as_ref().err()).await;
         done
     }
 
@@ -188,9 +190,9 @@ impl Cluster {
         condition: Condition,
         mut mutation: Mutation,
     ) -> Result<Option<MutationOutcome>> {
-        let write = self.keeper.begin(table, std::slice::from_mut(&mut mutation)).await?;
+        let write = self.maintainer.begin(table, std::slice::from_mut(&mut mutation)).await?;
         let done = self.client.table(table).mutate_if(&condition, mutation).await;
-        self.keeper.end_write(write, done.as_ref().err()).await;
+        self.maintainer.end_write(write, done.as_ref().err()).await;
         done
     }
 
@@ -201,7 +203,7 @@ impl Cluster {
         mutations: RowMutations,
     ) -> Result<Option<MutationOutcome>> {
         let mut parts = mutations.mutations().to_vec();
-        let write = self.keeper.begin(table, &mut parts).await?;
+        let write = self.maintainer.begin(table, &mut parts).await?;
         let row = mutations.row().clone();
         let mutations = parts.into_iter().try_fold(RowMutations::new(row)?, RowMutations::with)?;
         let table = self.client.table(table);
@@ -209,7 +211,7 @@ impl Cluster {
             Some(condition) => table.mutate_row_if(&condition, &mutations).await,
             None => table.mutate_row(&mutations).await.map(Some),
         };
-        self.keeper.end_write(write, done.as_ref().err()).await;
+        self.maintainer.end_write(write, done.as_ref().err()).await;
         done
     }
 
@@ -241,7 +243,7 @@ impl Cluster {
         table: &TableName,
         mut mutations: Vec<Mutation>,
     ) -> Vec<Result<MutationOutcome>> {
-        let parts = match self.keeper.parts(table, &mutations).await {
+        let parts = match self.maintainer.parts(table, &mutations).await {
             Ok(parts) => parts,
             Err(error) => return mutations.iter().map(|_| Err(error.clone())).collect(),
         };
@@ -259,14 +261,14 @@ impl Cluster {
         mutations: &mut [Mutation],
     ) -> Vec<Result<MutationOutcome>> {
         let mut refused: Vec<Option<Error>> = mutations.iter().map(|_| None).collect();
-        let write = match self.keeper.begin_part(table, mutations, &mut refused).await {
+        let write = match self.maintainer.begin_part(table, mutations, &mut refused).await {
             Ok(write) => write,
             Err(error) => return mutations.iter().map(|_| Err(error.clone())).collect(),
         };
         let allowed = mutations.iter().zip(&refused).filter(|(_, refused)| refused.is_none());
         let allowed = allowed.map(|(mutation, _)| mutation.clone()).collect();
         let done = self.client.table(table).batch(allowed).await;
-        self.keeper.end_write(write, done.iter().filter_map(|done| done.as_ref().err())).await;
+        self.maintainer.end_write(write, done.iter().filter_map(|done| done.as_ref().err())).await;
         let mut done = done.into_iter();
         let outcome = |refused| match refused {
             Some(error) => Some(Err(error)),
@@ -293,7 +295,7 @@ impl Cluster {
     /// Removes what this client has noted to maintain indexes. The connections close with the last
     /// handle.
     pub(super) async fn close(&self) -> Result<()> {
-        self.keeper.end().await;
+        self.maintainer.end().await;
         Ok(())
     }
 }

@@ -146,17 +146,19 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_is_done_in_the_order_it_is_asked_for_by_no_more_threads_than_allowed() {
+    async fn work_is_done_in_the_order_of_requests_by_no_more_threads_than_allowed() {
         for threads_max in [1, 3] {
             let ahead = ReadAhead::new(threads_max);
-            let (working, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-            let begun = Arc::new(Mutex::new(Vec::new()));
+            let working = Arc::new(AtomicUsize::new(0));
+            let most = Arc::new(AtomicUsize::new(0));
+            let started = Arc::new(Mutex::new(Vec::new()));
             let asked: Vec<_> = (0..100)
                 .map(|number| {
-                    let (working, most) = (Arc::clone(&working), Arc::clone(&most));
-                    let begun = Arc::clone(&begun);
+                    let working = Arc::clone(&working);
+                    let most = Arc::clone(&most);
+                    let started = Arc::clone(&started);
                     ahead.ask(move || {
-                        begun.lock().unwrap().push(number);
+                        started.lock().unwrap().push(number);
                         most.fetch_max(
                             working.fetch_add(1, Ordering::SeqCst) + 1,
                             Ordering::SeqCst,
@@ -172,13 +174,13 @@ mod tests {
             }
             assert!(most.load(Ordering::SeqCst) <= threads_max);
             if threads_max == 1 {
-                assert!(begun.lock().unwrap().is_sorted());
+                assert!(started.lock().unwrap().is_sorted());
             }
         }
     }
 
     #[tokio::test]
-    async fn what_nobody_waits_for_any_more_is_not_begun() {
+    async fn abandoned_work_is_not_started() {
         let ahead = ReadAhead::new(1);
         let (go, wait) = mpsc::channel::<()>();
         let first = ahead.ask(move || wait.recv().unwrap());
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_goes_on_in_whoever_waits_and_work_behind_it_is_done() {
+    async fn a_panic_goes_on_in_its_waiter_and_later_work_is_done() {
         let ahead = ReadAhead::new(1);
         let bad = ahead.ask(|| panic!("bad work"));
         let good = ahead.ask(|| 7);

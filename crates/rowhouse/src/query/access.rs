@@ -47,7 +47,8 @@ impl Query<'_> {
     /// # Errors
     /// As [`Query::rows`].
     pub async fn explain_access(&self) -> Result<Access> {
-        let (plan, backend) = (self.explain()?, self.table.backend());
+        let plan = self.explain()?;
+        let backend = self.table.backend();
         if matches!(self.by, By::Any) && !backend.has_read_points() {
             let indexes = backend.indexes(self.table.name()).await?;
             let chooses = self.by_server(&plan).await?;

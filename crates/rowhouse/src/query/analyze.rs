@@ -76,8 +76,10 @@ impl Query<'_> {
         let access = self.access(plan.clone(), self.rows_max(), false).await?;
         let planning = Some(timer.end());
 
-        let (table, asked) = (self.table, self.asked_text());
-        let (ranges, mut schemas) = (ranges_of(&access), BTreeMap::new());
+        let table = self.table;
+        let asked = self.query_text();
+        let ranges = ranges_of(&access);
+        let mut schemas = BTreeMap::new();
         schemas.insert(table.name().clone(), table.key_schema()?.clone());
         if let Some(plan) = access.index_plan() {
             let index = plan.index();
@@ -93,7 +95,8 @@ impl Query<'_> {
         }
         // The scans count their rows when they end.
         drop(rows);
-        let (access, reading) = (Some((access_text, ranges)), timer.end());
+        let access = Some((access_text, ranges));
+        let reading = timer.end();
         let reads = trace.report();
         Ok(Analysis { asked, access, answer, planning, reading, reads, schemas })
     }
@@ -106,11 +109,12 @@ impl Query<'_> {
     }
 
     /// Returns what the query requests, as one line.
-    fn asked_text(&self) -> String {
+    fn query_text(&self) -> String {
         let predicate = self.asked.as_ref().map_or_else(Error::to_string, |(_, it)| it.to_string());
-        let mut text = match predicate.is_empty() {
-            true => "query all rows".to_owned(),
-            false => format!("query {predicate}"),
+        let mut text = if predicate.is_empty() {
+            "query all rows".to_owned()
+        } else {
+            format!("query {predicate}")
         };
         if let Some(limit) = self.limit {
             text += &format!(", limit {limit}");

@@ -580,7 +580,8 @@ impl<'t> Query<'t> {
 
     /// Runs the query in the chosen way, given the plan by the key.
     async fn read_by(self, mut access: Access, plan: Plan) -> Result<QueryRows> {
-        let (limit, offset) = (self.rows_max(), self.offset);
+        let limit = self.rows_max();
+        let offset = self.offset;
         let by_index = match access.take_index() {
             Some((index, order)) => self.open_index(index, order, plan.clone(), limit).await?,
             None => None,
@@ -689,8 +690,10 @@ impl<'t> Query<'t> {
             (Some(token), EntryOrder::Index) => plan.plan().resume(token, self.direction)?,
             _ => plan.plan().clone(),
         };
-        let (direction, projection) = (self.direction, self.projection());
-        let (key, columns) = (self.table.key_schema()?.clone(), self.table.declared_columns());
+        let direction = self.direction;
+        let projection = self.projection();
+        let key = self.table.key_schema()?.clone();
+        let columns = self.table.declared_columns();
         let columns = columns.declared().cloned();
         Ok(IndexQuery {
             key,

@@ -41,7 +41,8 @@ enum Reads {
 
 impl TableSource {
     fn new(table: &Table, reads: Reads) -> Self {
-        let (scans, rows) = (ReadAhead::of_processors(), ReadAhead::of_processors());
+        let scans = ReadAhead::of_processors();
+        let rows = ReadAhead::of_processors();
         Self { table: table.clone(), reads, scans, rows }
     }
 
@@ -62,10 +63,7 @@ impl TableSource {
         plan: &Plan,
         projection: &Projection,
     ) -> Result<Self> {
-        let point = match projection.needs_point(plan) {
-            true => table.read_point().await?,
-            false => None,
-        };
+        let point = if projection.needs_point(plan) { table.read_point().await? } else { None };
         Ok(Self::new(table, point.map_or(Reads::Now, Reads::At)))
     }
 
@@ -110,7 +108,8 @@ impl Source for TableSource {
 
     fn judge(&self, judge: Arc<dyn JudgeRows>, found: Vec<EntryHit>) -> Reading<Judged> {
         if let Reads::AtIndex(point) = &self.reads {
-            let (point, entries) = (Arc::clone(point), found.len());
+            let point = Arc::clone(point);
+            let entries = found.len();
             let read = move || judge.rows_at_point(found, &|get| point.rows.get(get));
             if entries <= GETS_INLINE_MAX {
                 return Box::pin(std::future::ready(read()));

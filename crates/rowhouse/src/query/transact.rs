@@ -47,7 +47,8 @@ impl Query<'_> {
         let gets = written.gets(&query.plan)?;
         let rows = gets.iter().map(|get| at.rows.get(get)).collect::<Result<_>>()?;
         written.add_rows(&query.plan, &query.entries, rows)?;
-        let (rows_at, entries_at) = (at.rows.clone(), at.entries());
+        let rows_at = at.rows.clone();
+        let entries_at = at.entries();
         transaction.note_read(&entries_at, query.entries.ranges());
         match (read_all(self.table, query, at, written).await, &self.by) {
             (Ok(Some((found, read))), _) => {

@@ -147,7 +147,8 @@ impl SearchBuild {
             counts: Arc::new(Counts::default()),
             alone: Arc::clone(&alone),
         };
-        let (store, counts) = (local.store.clone(), Arc::clone(&copier.counts));
+        let store = local.store.clone();
+        let counts = Arc::clone(&copier.counts);
         if let Err(error) = self.fill(&local, copier).await {
             // What is left is removed by the next build.
             let _ = remove(&store, &unfinished, &alone).await;
@@ -166,20 +167,24 @@ impl SearchBuild {
 
     /// Makes the unfinished table, with rows and indexes.
     async fn fill(&mut self, local: &LocalSearch, copier: Copier) -> Result<()> {
-        let (store, begun) = (local.store.clone(), copier.declared.begun(copier.table.clone())?);
-        working(&copier.alone, move || store.create_table(begun, &[])).await?;
+        let store = local.store.clone();
+        let started = copier.declared.started(copier.table.clone())?;
+        working(&copier.alone, move || store.create_table(started, &[])).await?;
         let counts = Arc::clone(&copier.counts);
         let now = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
         let scanned = || (now(&counts.rows), now(&counts.regions_done), now(&counts.regions));
         self.watch(BuildStep::Scan, copier.copy(self.regions_at_once), scanned).await?;
-        let (store, table) = (local.store.clone(), copier.table.clone());
+        let store = local.store.clone();
+        let table = copier.table.clone();
         let declared = Arc::clone(&copier.declared);
         // Before the table changes, the rows are flushed to files.
-        let finish = move || store.change_table(&table, |begun| declared.finished(begun.clone()));
+        let finish =
+            move || store.change_table(&table, |started| declared.finished(started.clone()));
         working(&copier.alone, finish).await?;
         for index in &copier.declared.index_names {
-            let (engine, table, name) =
-                (Arc::clone(&local.engine), copier.table.clone(), index.clone());
+            let engine = Arc::clone(&local.engine);
+            let table = copier.table.clone();
+            let name = index.clone();
             let built = working(&copier.alone, move || engine.work(&table, &name));
             let documents = || {
                 let segments = local.engine.segments(&copier.table, index).unwrap_or_default();
@@ -207,14 +212,15 @@ impl SearchBuild {
         work: impl Future<Output = T>,
         count: impl Fn() -> (u64, u64, u64),
     ) -> T {
-        let (begun, mut work) = (Instant::now(), pin!(work));
+        let started = Instant::now();
+        let mut work = pin!(work);
         let mut ticks = tokio::time::interval(REPORT_EVERY);
         loop {
             tokio::select! {
                 done = &mut work => return done,
                 _ = ticks.tick() => {
                     let (rows, done, total) = count();
-                    let elapsed = begun.elapsed();
+                    let elapsed = started.elapsed();
                     (self.on_progress)(&BuildProgress { step, rows, done, total, elapsed });
                 }
             }
@@ -254,7 +260,8 @@ fn refuse_other(table: &TableDescriptor) -> Result<()> {
 
 /// Removes an unfinished copy, if there is one.
 async fn remove(store: &Store, name: &TableName, alone: &Alone) -> Result<()> {
-    let (store, name) = (store.clone(), name.clone());
+    let store = store.clone();
+    let name = name.clone();
     let removed = working(alone, move || {
         if copy_of(&store, &name)?.is_none() {
             return Ok(());

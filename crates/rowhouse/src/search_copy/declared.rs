@@ -76,12 +76,12 @@ impl Declared {
         let index_names = declared.indexes().iter().map(|index| index.name().to_owned()).collect();
         let mut copy = Self { key, columns, indexes, index_names, origin, layout: None };
         copy.layout = before.and_then(|before| copy.layout_after(before));
-        check_declarations(&copy.finished(copy.begun(name.clone())?)?)?;
+        check_declarations(&copy.finished(copy.started(name.clone())?)?)?;
         Ok(copy)
     }
 
     /// Returns the table that a build fills.
-    pub(super) fn begun(&self, name: TableName) -> Result<TableDescriptor> {
+    pub(super) fn started(&self, name: TableName) -> Result<TableDescriptor> {
         let table = TableDescriptor::new(name)
             .attribute(KEY_ATTRIBUTE, self.key.to_stored())
             .attribute(COLUMNS_ATTRIBUTE, self.columns.to_stored())
@@ -99,8 +99,8 @@ impl Declared {
     }
 
     /// Returns the table once it has the rows: with the indexes, and read-only.
-    pub(super) fn finished(&self, begun: TableDescriptor) -> Result<TableDescriptor> {
-        with_indexes(begun.attribute("READONLY", "true"), &self.indexes)
+    pub(super) fn finished(&self, started: TableDescriptor) -> Result<TableDescriptor> {
+        with_indexes(started.attribute("READONLY", "true"), &self.indexes)
     }
 
     /// The cells that the copy has from a row, and perhaps more: a family with a template is read
@@ -124,11 +124,12 @@ impl Declared {
         let is_same = |name: &str, now: String| {
             before.attributes.get(name.as_bytes()).is_some_and(|stored| *stored == now)
         };
-        match is_same(KEY_ATTRIBUTE, self.key.to_stored())
+        if is_same(KEY_ATTRIBUTE, self.key.to_stored())
             && is_same(COLUMNS_ATTRIBUTE, self.columns.to_stored())
         {
-            true => layout_of(before).cloned(),
-            false => Some(self.origin.scanned_millis.to_string().into()),
+            layout_of(before).cloned()
+        } else {
+            Some(self.origin.scanned_millis.to_string().into())
         }
     }
 }

@@ -21,7 +21,7 @@ const PART_CELLS: u32 = 10_000;
 const PUTS_MAX: usize = 1_000;
 const PUT_BYTES_MAX: usize = 1 << 20;
 /// Keys that do not fit the template, that a build reports.
-const MISFITS_TOLD: usize = 10;
+const MISFITS_REPORTED: usize = 10;
 
 /// What the scans have done.
 #[derive(Default)]
@@ -95,7 +95,9 @@ impl Copier {
         (scan.columns, scan.batch) = (self.declared.reads(), Some(PART_CELLS));
         scan.cache_blocks = false;
         let mut parts = self.source.scan(scan).await?;
-        let (mut puts, mut bytes, mut last) = (Vec::new(), 0, Bytes::new());
+        let mut puts = Vec::new();
+        let mut bytes = 0;
+        let mut last = Bytes::new();
         while let Some(part) = parts.next().await? {
             let Some(put) = self.put_of(&part, &mut last)? else { continue };
             bytes += put.cells().iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
@@ -111,14 +113,15 @@ impl Copier {
     /// Returns what the copy has from a part of a row, if anything, and counts the row unless
     /// `last`, the row in the part before, is the same.
     fn put_of(&self, part: &Row, last: &mut Bytes) -> Result<Option<Put>> {
-        let (key, counts) = (part.key(), &self.counts);
+        let key = part.key();
+        let counts = &self.counts;
         let is_first = *last != *key;
         if self.declared.key.decode_into(key, &mut Vec::new()).is_err() {
             if is_first {
                 *last = Bytes::copy_from_slice(key);
                 counts.misfits.fetch_add(1, Ordering::Relaxed);
                 let mut first = counts.first_misfits.lock().unwrap_or_else(PoisonError::into_inner);
-                if first.len() < MISFITS_TOLD {
+                if first.len() < MISFITS_REPORTED {
                     first.push(last.clone());
                 }
             }
@@ -129,8 +132,10 @@ impl Copier {
         };
         // Without tags: a time to live is the source's.
         let copy = |cell: KeyValue<'_>| {
-            let (family, qualifier) = (cell.family_bytes(), cell.qualifier_bytes());
-            let (at, value) = (cell.timestamp(), cell.value_bytes());
+            let family = cell.family_bytes();
+            let qualifier = cell.qualifier_bytes();
+            let at = cell.timestamp();
+            let value = cell.value_bytes();
             Cell::new(cell.row_bytes(), family, qualifier, at, CellKind::Put, value)
         };
         let cells = part.cells().filter(is_searched).map(copy).collect::<Result<Vec<_>>>()?;

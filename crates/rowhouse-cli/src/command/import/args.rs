@@ -81,8 +81,8 @@ pub(super) struct RowArgs {
 enum DuplicatesArg {
     /// Write nothing, and report the rows
     Refuse,
-    /// Columns of later rows replace those of earlier ones; columns that only one of them has are
-    /// all kept
+    /// Columns of later rows replace the same ones of earlier rows; columns that only one of them
+    /// has are all kept
     Merge,
 }
 

@@ -86,7 +86,8 @@ impl Embedded {
         let tables = self.store.tables();
         let open = tables.iter().filter(|table| table.state() == TableState::Enabled);
         let regions = open.flat_map(|table| table.regions()).map(|region| {
-            let (size, requests) = (region.size(), region.requests());
+            let size = region.size();
+            let requests = region.requests();
             RegionLoad {
                 name: region.name().full.clone(),
                 stores: size.stores as u64,
@@ -154,7 +155,8 @@ impl Embedded {
 
     /// Reads a few rows on the calling task, and more on a blocking thread.
     pub(super) async fn get_many(&self, table: &TableId, gets: Vec<Get>) -> Vec<Result<Row>> {
-        let (store, table) = (self.store.clone(), table.clone());
+        let store = self.store.clone();
+        let table = table.clone();
         let gets_len = gets.len();
         let read = move || gets.iter().map(|get| get_row(&store, &table, get)).collect();
         if gets_len <= GETS_INLINE_MAX { read() } else { blocking(read).await }
@@ -246,7 +248,8 @@ impl Embedded {
         table: &TableId,
         mutations: Vec<Mutation>,
     ) -> Vec<Result<MutationOutcome>> {
-        let (store, id) = (self.store.clone(), table.clone());
+        let store = self.store.clone();
+        let id = table.clone();
         blocking(move || match find(&store, &id) {
             Ok(table) => table.batch(mutations),
             // Each mutation gets the error that it would get alone.
@@ -257,7 +260,8 @@ impl Embedded {
 
     /// Returns a table's current read point.
     pub(super) async fn read_point(&self, table: &TableId) -> Result<TableReadPoint> {
-        let (store, id) = (self.store.clone(), table.clone());
+        let store = self.store.clone();
+        let id = table.clone();
         blocking(move || {
             let (table, point) = store.table_read_point(&id)?;
             id.check(table.descriptor())?;
@@ -282,7 +286,9 @@ impl Embedded {
         table: &TableId,
         index: &Index,
     ) -> Result<Option<IndexReadPoint>> {
-        let (store, id, index) = (self.store.clone(), table.clone(), index.clone());
+        let store = self.store.clone();
+        let id = table.clone();
+        let index = index.clone();
         blocking(move || {
             let Some(read) = store.index_read_point(&id, index.name())? else { return Ok(None) };
             id.check(read.table.descriptor())?;
@@ -298,7 +304,8 @@ impl Embedded {
         columns: &Columns,
     ) -> Result<RangeEstimate> {
         let table = self.store.table(table)?;
-        let (ranges, columns) = (ranges.to_vec(), columns.clone());
+        let ranges = ranges.to_vec();
+        let columns = columns.clone();
         blocking(move || table.estimate(&ranges, &columns)).await
     }
 

@@ -63,7 +63,8 @@ impl IndexReadPoint {
 
     /// Returns the same read point, at which reads add to a trace.
     pub(crate) fn traced(self, trace: &Arc<ReadTrace>) -> Self {
-        let (rows, entries) = (self.rows.traced(trace), self.entries.traced(trace));
+        let rows = self.rows.traced(trace);
+        let entries = self.entries.traced(trace);
         Self { rows, entries, ..self }
     }
 

@@ -47,7 +47,8 @@ struct Batch {
 impl EmbeddedRows {
     /// Returns rows that are read already.
     pub(super) fn of(read: VecDeque<Row>, ahead: &Arc<ReadAhead>) -> Self {
-        let (state, ahead) = (ScanState::Done, Arc::clone(ahead));
+        let state = ScanState::Done;
+        let ahead = Arc::clone(ahead);
         Self { read, read_on_at: 0, state, batch_rows: 0, batch_rows_max: 0, ahead }
     }
 
@@ -65,7 +66,8 @@ impl EmbeddedRows {
             Ok::<_, Error>((scanner, batch))
         })
         .await?;
-        let (read, state) = (VecDeque::new(), ScanState::Done);
+        let read = VecDeque::new();
+        let state = ScanState::Done;
         let ahead = Arc::clone(ahead);
         let mut rows = Self { read, read_on_at: 0, state, batch_rows, batch_rows_max, ahead };
         rows.take(scanner, batch);

@@ -51,7 +51,8 @@ impl Embedded {
         table: &TableId,
         plan: SearchPlan,
     ) -> Result<Matches> {
-        let (engine, id) = (Arc::clone(&self.searching.local.engine), table.clone());
+        let engine = Arc::clone(&self.searching.local.engine);
+        let id = table.clone();
         blocking(move || {
             let found = engine.find(&id, &plan)?;
             id.check(found.table().descriptor())?;

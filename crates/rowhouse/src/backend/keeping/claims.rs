@@ -9,7 +9,7 @@ use rowhouse_schema::{Index, IndexSchema};
 use tokio::time::sleep;
 
 use super::write::with_puts;
-use super::{Keeper, KeptIndex, KeptTable, Token};
+use super::{MaintainedIndex, MaintainedTable, Maintainer, Token};
 
 /// The family for claims in an index table.
 pub(super) const CLAIM_FAMILY: &str = "u";
@@ -62,12 +62,12 @@ pub(super) fn refuse_search(index: &Index) -> Result<()> {
     }
 }
 
-impl Keeper {
+impl Maintainer {
     /// Claims the unique values that a mutation gives its row. Returns the error for a value that
     /// is taken, and for an entry that is too long.
     pub(super) async fn claim_values(
         &self,
-        kept: &KeptTable,
+        maintained: &MaintainedTable,
         old: &Row,
         mutation: &Mutation,
         claimant: Claimant,
@@ -75,7 +75,7 @@ impl Keeper {
         if !matches!(mutation, Mutation::Put(_)) {
             return Ok(Ok(()));
         }
-        for index in &kept.indexes {
+        for index in &maintained.indexes {
             let row = with_puts(&index.index, old, mutation)?;
             let entries = match index.index.entries(mutation.row(), &row) {
                 Ok(entries) => entries,
@@ -90,7 +90,7 @@ impl Keeper {
             for entry in entries {
                 let Some(value) = index.index.unique_prefix(&entry.key) else { continue };
                 if let Some(owner) =
-                    self.claim(kept, index, value, mutation.row(), claimant).await?
+                    self.claim(maintained, index, value, mutation.row(), claimant).await?
                 {
                     return Ok(Err(index.index.taken(value, &owner, mutation.row())));
                 }
@@ -102,8 +102,8 @@ impl Keeper {
     /// Claims a value for a row. Returns the row that has it, if it is another.
     pub(super) async fn claim(
         &self,
-        kept: &KeptTable,
-        index: &KeptIndex,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
         value: &[u8],
         row: &[u8],
         claimant: Claimant,
@@ -126,12 +126,12 @@ impl Keeper {
                         if claimed.starts_with(&token) {
                             return Ok(Some(owner));
                         }
-                        if self.is_owner(kept, index, &value, &owner).await? {
+                        if self.is_owner(maintained, index, &value, &owner).await? {
                             return Ok(Some(owner));
                         }
                         // The intents are read before the row: an owner that begins after that
                         // claims the value anew, and the condition below fails.
-                        if self.is_being_written(kept, index, &value, &owner).await? {
+                        if self.is_being_written(maintained, index, &value, &owner).await? {
                             if Instant::now() >= claimant.waits_until {
                                 return Ok(Some(owner));
                             }
@@ -152,37 +152,38 @@ impl Keeper {
     /// Returns true if an open intent names a row, or if the row has the value now.
     async fn is_being_written(
         &self,
-        kept: &KeptTable,
-        index: &KeptIndex,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
         value: &[u8],
         owner: &Bytes,
     ) -> Result<bool> {
-        let open = self.intents(&kept.intents).await?;
+        let open = self.intents(&maintained.intents).await?;
         let is_named = open.iter().any(|found| found.intent.rows.contains(owner));
-        Ok(is_named || self.is_owner(kept, index, value, owner).await?)
+        Ok(is_named || self.is_owner(maintained, index, value, owner).await?)
     }
 
     /// Returns true if a row has a value.
     pub(super) async fn is_owner(
         &self,
-        kept: &KeptTable,
-        index: &KeptIndex,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
         value: &[u8],
         owner: &Bytes,
     ) -> Result<bool> {
         if owner.is_empty() {
             return Ok(false);
         }
-        let read = self.read(kept, index.index.columns(), std::slice::from_ref(owner)).await?;
-        let entries = kept.entries(index, owner, &read[0]).unwrap_or_default();
+        let read =
+            self.read(maintained, index.index.columns(), std::slice::from_ref(owner)).await?;
+        let entries = maintained.entries(index, owner, &read[0]).unwrap_or_default();
         Ok(entries.iter().any(|entry| index.index.unique_prefix(entry) == Some(value)))
     }
 
     /// Removes the claims for rows that do not have their values any more.
     pub(super) async fn remove_old_claims(
         &self,
-        kept: &KeptTable,
-        index: &KeptIndex,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
     ) -> Result<()> {
         let table = self.client.table(&index.entries);
         let mut claims = table.scan(Scan::all().family(CLAIM_FAMILY));
@@ -190,7 +191,7 @@ impl Keeper {
             let claimed = claim.value(CLAIM_FAMILY, b"").filter(|claimed| !claimed.is_empty());
             let Some(claimed) = claimed else { continue };
             let owner = claimed.slice(Token::LEN.min(claimed.len())..);
-            if self.is_being_written(kept, index, claim.key(), &owner).await? {
+            if self.is_being_written(maintained, index, claim.key(), &owner).await? {
                 continue;
             }
             let equal = CompareOperator::Equal;

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::claims::{CLAIM_WAIT, Claimant, refuse_search};
-use super::{Keeper, KeptIndex, KeptTable};
+use super::{MaintainedIndex, MaintainedTable, Maintainer};
 
 /// Regions that are read at the same time.
 const REGIONS_MAX: usize = 4;
@@ -40,47 +40,52 @@ enum Work {
     Verify,
 }
 
-impl Keeper {
+impl Maintainer {
     /// Compares an index with the rows in the table.
     pub(crate) async fn verify(&self, table: &TableName, name: &str) -> Result<IndexReport> {
-        let (kept, index) = self.named(table, name).await?;
-        self.check_kept(&kept).await?;
-        let mut report = self.each_region(&kept, &index, Work::Verify).await?;
-        (report.entries, report.stale) = self.sweep(&kept, &index, false).await?;
+        let (maintained, index) = self.named(table, name).await?;
+        self.check_maintained(&maintained).await?;
+        let mut report = self.each_region(&maintained, &index, Work::Verify).await?;
+        (report.entries, report.stale) = self.sweep(&maintained, &index, false).await?;
         Ok(report)
     }
 
     /// Makes an index right: finishes the build, or adds the entries that are missing, removes
     /// entries that no row has, and finishes writes that were left.
     pub(crate) async fn repair(&self, table: &TableName, name: &str) -> Result<()> {
-        let (kept, index) = self.named(table, name).await?;
-        kept.indexes.iter().try_for_each(|kept| refuse_search(&kept.index))?;
+        let (maintained, index) = self.named(table, name).await?;
+        maintained.indexes.iter().try_for_each(|maintained| refuse_search(&maintained.index))?;
         self.create_missing(&self.describe(table).await?).await?;
-        self.settle(&kept).await?;
+        self.settle(&maintained).await?;
         let state = IndexState::of_table(&self.describe(&index.entries).await?)?;
         match state {
             IndexState::Ready | IndexState::Repairing => {
-                self.off_on_failure(&index, self.each_region(&kept, &index, Work::Repair)).await?;
+                self.off_on_failure(&index, self.each_region(&maintained, &index, Work::Repair))
+                    .await?;
             }
-            _ => self.build(&kept, &index).await?,
+            _ => self.build(&maintained, &index).await?,
         }
-        self.sweep(&kept, &index, true).await?;
+        self.sweep(&maintained, &index, true).await?;
         if index.index.is_unique() {
-            self.remove_old_claims(&kept, &index).await?;
+            self.remove_old_claims(&maintained, &index).await?;
         }
         self.set_state(&index.entries, &IndexState::Ready).await
     }
 
     /// Waits until every client knows the declaration, and adds the entries for all rows. Continues
     /// an earlier build.
-    pub(super) async fn build(&self, kept: &Arc<KeptTable>, index: &KeptIndex) -> Result<()> {
+    pub(super) async fn build(
+        &self,
+        maintained: &Arc<MaintainedTable>,
+        index: &MaintainedIndex,
+    ) -> Result<()> {
         let begin = IndexState::Building { next_row: Bytes::new() };
         self.set_state(&index.entries, &begin).await?;
         let times = &self.shared.times;
         sleep(times.lease + self.operation_max() + times.margin).await;
-        self.off_on_failure(index, self.each_region(kept, index, Work::Build)).await?;
+        self.off_on_failure(index, self.each_region(maintained, index, Work::Build)).await?;
         self.set_state(&index.entries, &IndexState::Ready).await?;
-        self.forget_progress(kept, index).await
+        self.forget_progress(maintained, index).await
     }
 
     fn operation_max(&self) -> Duration {
@@ -94,7 +99,7 @@ impl Keeper {
     /// Turns an index off if rows do not allow it.
     async fn off_on_failure<T>(
         &self,
-        index: &KeptIndex,
+        index: &MaintainedIndex,
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         let done = work.await;
@@ -106,35 +111,44 @@ impl Keeper {
         done
     }
 
-    async fn named(&self, table: &TableName, name: &str) -> Result<(Arc<KeptTable>, KeptIndex)> {
-        let kept = self.kept_table(&self.describe(table).await?)?;
-        let kept =
-            kept.ok_or_else(|| Error::invalid(format!("table {table} declares no indexes")))?;
-        let index = kept.index(name)?.clone();
-        Ok((Arc::new(kept), index))
+    async fn named(
+        &self,
+        table: &TableName,
+        name: &str,
+    ) -> Result<(Arc<MaintainedTable>, MaintainedIndex)> {
+        let maintained = self.maintained_table(&self.describe(table).await?)?;
+        let maintained = maintained
+            .ok_or_else(|| Error::invalid(format!("table {table} declares no indexes")))?;
+        let index = maintained.index(name)?.clone();
+        Ok((Arc::new(maintained), index))
     }
 
     async fn each_region(
         &self,
-        kept: &Arc<KeptTable>,
-        index: &KeptIndex,
+        maintained: &Arc<MaintainedTable>,
+        index: &MaintainedIndex,
         work: Work,
     ) -> Result<IndexReport> {
         let noted = match work {
-            Work::Build => self.progress(kept, index).await?,
+            Work::Build => self.progress(maintained, index).await?,
             Work::Repair | Work::Verify => Vec::new(),
         };
-        let regions = self.client.table(&kept.name).regions().await?;
+        let regions = self.client.table(&maintained.name).regions().await?;
         let mut ranges: Vec<_> = regions.into_iter().map(|(region, _)| region.range).collect();
         ranges.retain_mut(|range| begin_after(range, &noted));
         ranges.reverse();
-        let (mut report, mut running) = (IndexReport::default(), JoinSet::new());
+        let mut report = IndexReport::default();
+        let mut running = JoinSet::new();
         loop {
             while running.len() < REGIONS_MAX
                 && let Some(range) = ranges.pop()
             {
-                let (keeper, kept, index) = (self.clone(), Arc::clone(kept), index.clone());
-                running.spawn(async move { keeper.region(&kept, &index, range, work).await });
+                let maintainer = self.clone();
+                let maintained = Arc::clone(maintained);
+                let index = index.clone();
+                running.spawn(
+                    async move { maintainer.region(&maintained, &index, range, work).await },
+                );
             }
             let Some(done) = running.join_next().await else { return Ok(report) };
             let done = match done.map_err(tokio::task::JoinError::try_into_panic) {
@@ -153,16 +167,17 @@ impl Keeper {
 
     async fn region(
         &self,
-        kept: &KeptTable,
-        index: &KeptIndex,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
         range: RowRange,
         work: Work,
     ) -> Result<IndexReport> {
         let mut report = IndexReport::default();
-        let (start, stop) = (range.start.clone(), range.stop.clone());
+        let start = range.start.clone();
+        let stop = range.stop.clone();
         let mut scan = Scan::new(range).caching(CHUNK_ROWS as u32);
         scan.columns = index.index.columns().clone();
-        let mut rows = self.client.table(&kept.name).scan(scan);
+        let mut rows = self.client.table(&maintained.name).scan(scan);
         let mut chunks = 0;
         loop {
             let mut chunk = Vec::new();
@@ -176,54 +191,65 @@ impl Keeper {
             report.unfit_rows +=
                 chunk.iter().filter(|row| !index.index.fits(row.key())).count() as u64;
             match work {
-                Work::Build => self.add(kept, index, &chunk).await?,
+                Work::Build => self.add(maintained, index, &chunk).await?,
                 Work::Repair => {
-                    let lacking = self.lacking_now(kept, index, &chunk).await?;
+                    let lacking = self.lacking_now(maintained, index, &chunk).await?;
                     let rows: Vec<_> = lacking.into_iter().map(|(row, _)| row).collect();
-                    self.add_entries_of(kept, &rows).await?;
-                    self.claim_all(kept, index, &chunk).await?;
+                    self.add_entries_of(maintained, &rows).await?;
+                    self.claim_all(maintained, index, &chunk).await?;
                 }
                 Work::Verify => {
-                    let lacking = self.lacking(kept, index, &chunk).await?;
+                    let lacking = self.lacking(maintained, index, &chunk).await?;
                     report.missing += lacking.iter().map(|(_, missing)| missing).sum::<u64>();
                 }
             }
             chunks += 1;
             if work == Work::Build && chunks % NOTED_CHUNKS == 0 {
-                self.note(kept, index, &start, &last).await?;
+                self.note(maintained, index, &start, &last).await?;
             }
         }
         if work == Work::Build {
-            self.note(kept, index, &start, &stop).await?;
+            self.note(maintained, index, &start, &stop).await?;
         }
         Ok(report)
     }
 
     /// Adds the entries for rows.
-    async fn add(&self, kept: &KeptTable, index: &KeptIndex, rows: &[Row]) -> Result<()> {
+    async fn add(
+        &self,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
+        rows: &[Row],
+    ) -> Result<()> {
         let mut keys = Vec::new();
         for row in rows {
-            keys.extend(kept.entries(index, row.key(), row)?);
+            keys.extend(maintained.entries(index, row.key(), row)?);
         }
-        self.claim_all(kept, index, rows).await?;
+        self.claim_all(maintained, index, rows).await?;
         self.add_entries(&index.entries, keys, self.token()).await
     }
 
     /// Claims the values that rows have in a unique index.
-    async fn claim_all(&self, kept: &KeptTable, index: &KeptIndex, rows: &[Row]) -> Result<()> {
+    async fn claim_all(
+        &self,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
+        rows: &[Row],
+    ) -> Result<()> {
         if !index.index.is_unique() {
             return Ok(());
         }
         for row in rows {
             for entry in index.index.entries(row.key(), row)? {
                 let Some(value) = index.index.unique_prefix(&entry.key) else { continue };
-                let (token, waits_until) = (self.token(), Instant::now() + CLAIM_WAIT);
+                let token = self.token();
+                let waits_until = Instant::now() + CLAIM_WAIT;
                 let claimant = Claimant { token, waits_until };
-                let owner = self.claim(kept, index, value, row.key(), claimant).await?;
+                let owner = self.claim(maintained, index, value, row.key(), claimant).await?;
                 // The row may have lost the value since it was read.
                 let key = Bytes::copy_from_slice(row.key());
                 if let Some(owner) = owner
-                    && self.is_owner(kept, index, value, &key).await?
+                    && self.is_owner(maintained, index, value, &key).await?
                 {
                     return Err(index.index.taken(value, &owner, row.key()));
                 }
@@ -236,23 +262,24 @@ impl Keeper {
     /// entries.
     async fn lacking(
         &self,
-        kept: &KeptTable,
-        index: &KeptIndex,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
         rows: &[Row],
     ) -> Result<Vec<(Bytes, u64)>> {
-        let mut lacking = self.lacking_now(kept, index, rows).await?;
+        let mut lacking = self.lacking_now(maintained, index, rows).await?;
         // A row may have been written meanwhile.
         for _ in 1..LOOKS {
             if lacking.is_empty() {
                 break;
             }
             sleep(PAUSE).await;
-            let mut open: BTreeSet<_> = self.unsettled(&kept.name).await?.into_iter().collect();
+            let mut open: BTreeSet<_> =
+                self.unsettled(&maintained.name).await?.into_iter().collect();
             let rows: Vec<_> = lacking.into_iter().map(|(row, _)| row).collect();
-            let read = self.read(kept, index.index.columns(), &rows).await?;
+            let read = self.read(maintained, index.index.columns(), &rows).await?;
             let read: Vec<_> = read.into_iter().filter(|row| !row.is_empty()).collect();
-            lacking = self.lacking_now(kept, index, &read).await?;
-            open.extend(self.unsettled(&kept.name).await?);
+            lacking = self.lacking_now(maintained, index, &read).await?;
+            open.extend(self.unsettled(&maintained.name).await?);
             lacking.retain(|(row, _)| !open.contains(row));
         }
         Ok(lacking)
@@ -260,13 +287,14 @@ impl Keeper {
 
     async fn lacking_now(
         &self,
-        kept: &KeptTable,
-        index: &KeptIndex,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
         rows: &[Row],
     ) -> Result<Vec<(Bytes, u64)>> {
-        let (mut keys, mut owners) = (Vec::new(), Vec::new());
+        let mut keys = Vec::new();
+        let mut owners = Vec::new();
         for (at, row) in rows.iter().enumerate() {
-            let entries = kept.entries(index, row.key(), row)?;
+            let entries = maintained.entries(index, row.key(), row)?;
             owners.extend(entries.iter().map(|_| at));
             keys.extend(entries);
         }
@@ -284,13 +312,14 @@ impl Keeper {
     /// Counts entries, and entries that no row has; removes the latter if requested.
     async fn sweep(
         &self,
-        kept: &KeptTable,
-        index: &KeptIndex,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
         removes: bool,
     ) -> Result<(u64, u64)> {
         let scan = Scan::all().family(ENTRY_FAMILY).caching(CHUNK_ROWS as u32);
         let mut entries = self.client.table(&index.entries).scan(scan);
-        let (mut count, mut stale) = (0, 0);
+        let mut count = 0;
+        let mut stale = 0;
         loop {
             let mut chunk = Vec::new();
             while chunk.len() < CHUNK_ROWS
@@ -302,7 +331,7 @@ impl Keeper {
                 return Ok((count, stale));
             }
             count += chunk.len() as u64;
-            let mut without = self.without_row(kept, index, chunk).await?;
+            let mut without = self.without_row(maintained, index, chunk).await?;
             if removes {
                 self.remove_entries(&index.entries, &without).await?;
             } else if !without.is_empty() {
@@ -310,10 +339,11 @@ impl Keeper {
                 sleep(PAUSE).await;
                 let keys: Vec<_> =
                     without.iter().map(|row| Bytes::copy_from_slice(row.key())).collect();
-                let open: BTreeSet<_> = self.unsettled(&kept.name).await?.into_iter().collect();
+                let open: BTreeSet<_> =
+                    self.unsettled(&maintained.name).await?.into_iter().collect();
                 without = self.read_entries(&index.entries, &keys).await?;
                 without.retain(|entry| !entry.is_empty());
-                without = self.without_row(kept, index, without).await?;
+                without = self.without_row(maintained, index, without).await?;
                 let is_open = |entry: &Row| {
                     index.index.row_key(entry.key()).is_ok_and(|row| open.contains(&row[..]))
                 };
@@ -326,11 +356,13 @@ impl Keeper {
     /// Returns the entries among these that their rows do not have.
     async fn without_row(
         &self,
-        kept: &KeptTable,
-        index: &KeptIndex,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
         entries: Vec<Row>,
     ) -> Result<Vec<Row>> {
-        let (mut rows, mut owned, mut without) = (Vec::new(), Vec::new(), Vec::new());
+        let mut rows = Vec::new();
+        let mut owned = Vec::new();
+        let mut without = Vec::new();
         for entry in entries {
             match index.index.row_key(entry.key()) {
                 Ok(row) => {
@@ -340,9 +372,9 @@ impl Keeper {
                 Err(_) => without.push(entry),
             }
         }
-        let read = self.read(kept, index.index.columns(), &rows).await?;
+        let read = self.read(maintained, index.index.columns(), &rows).await?;
         for ((row, cells), entry) in rows.iter().zip(read).zip(owned) {
-            let has = kept.entries(index, row, &cells).unwrap_or_default();
+            let has = maintained.entries(index, row, &cells).unwrap_or_default();
             if !has.iter().any(|key| key == entry.key()) {
                 without.push(entry);
             }
@@ -352,9 +384,13 @@ impl Keeper {
 
     /// Reads how far a build has come: the range starts, each with the first row that is not done,
     /// which is empty if the range has no end.
-    async fn progress(&self, kept: &KeptTable, index: &KeptIndex) -> Result<Vec<(Bytes, Bytes)>> {
+    async fn progress(
+        &self,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
+    ) -> Result<Vec<(Bytes, Bytes)>> {
         let get = Get::new(index.index.name().to_owned())?.family(Intent::BUILD_FAMILY);
-        let row = self.client.table(&kept.intents).get(&get).await?;
+        let row = self.client.table(&maintained.intents).get(&get).await?;
         let note = |cell: rowhouse_model::KeyValue<'_>| {
             (Bytes::copy_from_slice(cell.qualifier()), cell.value_bytes())
         };
@@ -363,25 +399,29 @@ impl Keeper {
 
     async fn note(
         &self,
-        kept: &KeptTable,
-        index: &KeptIndex,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
         start: &Bytes,
         next: &Bytes,
     ) -> Result<()> {
         let put =
             Put::new(index.index.name().to_owned())?.add(Intent::BUILD_FAMILY, start, next)?;
-        self.client.table(&kept.intents).mutate(put).await.map(drop)
+        self.client.table(&maintained.intents).mutate(put).await.map(drop)
     }
 
-    pub(super) async fn forget_progress(&self, kept: &KeptTable, index: &KeptIndex) -> Result<()> {
+    pub(super) async fn forget_progress(
+        &self,
+        maintained: &MaintainedTable,
+        index: &MaintainedIndex,
+    ) -> Result<()> {
         let row = index.index.name().to_owned();
-        let noted = self.progress(kept, index).await?;
+        let noted = self.progress(maintained, index).await?;
         if noted.is_empty() {
             return Ok(());
         }
         let at = rowhouse_model::Timestamp::LATEST;
         let delete = rowhouse_model::Delete::new(row)?.family(Intent::BUILD_FAMILY, at)?;
-        self.client.table(&kept.intents).mutate(delete).await.map(drop)
+        self.client.table(&maintained.intents).mutate(delete).await.map(drop)
     }
 }
 

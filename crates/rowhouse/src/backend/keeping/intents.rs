@@ -10,7 +10,7 @@ use rowhouse_model::{
 };
 use rowhouse_schema::Intent;
 
-use super::{Keeper, KeptTable, now_millis, timestamp};
+use super::{MaintainedTable, Maintainer, now_millis, timestamp};
 
 /// This client's slots.
 #[derive(Default)]
@@ -51,7 +51,7 @@ pub(super) struct OpenIntent {
 }
 
 /// Any client's open intent.
-pub(super) struct FoundIntent {
+pub(super) struct StoredIntent {
     pub(super) intent: Intent,
     pub(super) opened_millis: i64,
     client: Bytes,
@@ -59,14 +59,14 @@ pub(super) struct FoundIntent {
     bytes: Bytes,
 }
 
-impl Keeper {
+impl Maintainer {
     pub(super) async fn open(
         &self,
-        kept: &KeptTable,
+        maintained: &MaintainedTable,
         write: u64,
         rows: &[Bytes],
     ) -> Result<OpenIntent> {
-        let open = OpenIntent { table: kept.intents.clone(), slot: self.shared.slots.take() };
+        let open = OpenIntent { table: maintained.intents.clone(), slot: self.shared.slots.take() };
         let intent = Intent { write, rows: rows.to_vec() };
         self.put_slot(&open, &intent.encode()?).await?;
         Ok(open)
@@ -80,20 +80,21 @@ impl Keeper {
     }
 
     async fn put_slot(&self, open: &OpenIntent, value: &[u8]) -> Result<()> {
-        let (row, slot) = (self.shared.id.to_vec(), open.slot.to_be_bytes());
+        let row = self.shared.id.to_vec();
+        let slot = open.slot.to_be_bytes();
         let at = self.shared.slots.next_timestamp()?;
         let put = Put::new(row)?.add_at(Intent::FAMILY, slot, at, value)?;
         self.client.table(&open.table).mutate(put).await.map(drop)
     }
 
     /// Reads all clients' open intents.
-    pub(super) async fn intents(&self, table: &TableName) -> Result<Vec<FoundIntent>> {
+    pub(super) async fn intents(&self, table: &TableName) -> Result<Vec<StoredIntent>> {
         let mut found = Vec::new();
         let mut clients = self.client.table(table).scan(Scan::all().family(Intent::FAMILY));
         while let Some(client) = clients.next().await? {
             for cell in client.cells() {
                 let Some(intent) = Intent::decode(cell.value())? else { continue };
-                found.push(FoundIntent {
+                found.push(StoredIntent {
                     intent,
                     opened_millis: cell.timestamp().as_millis(),
                     client: Bytes::copy_from_slice(client.key()),
@@ -114,17 +115,18 @@ impl Keeper {
 
     /// Adds the entries for rows whose writers have left their intents open, and closes these.
     /// Removes the rows for clients that closed all their intents long ago.
-    pub(super) async fn settle(&self, kept: &KeptTable) -> Result<()> {
+    pub(super) async fn settle(&self, maintained: &MaintainedTable) -> Result<()> {
         let grace = i64::try_from(self.shared.times.grace.as_millis()).unwrap_or(i64::MAX);
         let before = now_millis() - grace;
-        let table = self.client.table(&kept.intents);
-        for found in self.intents(&kept.intents).await? {
+        let table = self.client.table(&maintained.intents);
+        for found in self.intents(&maintained.intents).await? {
             if found.opened_millis > before {
                 continue;
             }
-            self.add_entries_of(kept, &found.intent.rows).await?;
-            let (family, slot, at) =
-                (Intent::FAMILY, found.slot.clone(), timestamp(found.opened_millis)?);
+            self.add_entries_of(maintained, &found.intent.rows).await?;
+            let family = Intent::FAMILY;
+            let slot = found.slot.clone();
+            let at = timestamp(found.opened_millis)?;
             // The writer may have begun again.
             let same =
                 Condition::value(family, slot.clone(), CompareOperator::Equal, found.bytes.clone());
@@ -148,10 +150,10 @@ impl Keeper {
     /// costs readers little, and a repair removes it.
     pub(in crate::backend) async fn end(&self) {
         let tables: Vec<_> = self.lock_tables().values().filter_map(|(_, it)| it.clone()).collect();
-        for kept in tables {
-            let Ok(open) = self.intents(&kept.intents).await else { continue };
+        for maintained in tables {
+            let Ok(open) = self.intents(&maintained.intents).await else { continue };
             if !open.iter().any(|found| found.client == self.shared.id[..]) {
-                let _ = self.remove_client(&kept.intents).await;
+                let _ = self.remove_client(&maintained.intents).await;
             }
         }
     }

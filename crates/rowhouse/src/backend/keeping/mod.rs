@@ -33,7 +33,7 @@ use intents::Slots;
 
 /// Maintains a cluster's indexes. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Keeper {
+pub(crate) struct Maintainer {
     client: Client,
     shared: Arc<Shared>,
 }
@@ -52,7 +52,7 @@ struct Shared {
 
 /// Table declarations, each with the time at which it was requested; `None` for a table without
 /// indexes.
-type Declarations = HashMap<TableName, (Instant, Option<Arc<KeptTable>>)>;
+type Declarations = HashMap<TableName, (Instant, Option<Arc<MaintainedTable>>)>;
 
 /// How long the steps in maintaining indexes may take.
 struct Times {
@@ -82,10 +82,10 @@ impl Default for Times {
 const OPERATION_MAX: Duration = Duration::from_secs(10 * 60);
 
 /// A table with indexes that this client maintains.
-pub(super) struct KeptTable {
+pub(super) struct MaintainedTable {
     name: TableName,
     intents: TableName,
-    indexes: Vec<KeptIndex>,
+    indexes: Vec<MaintainedIndex>,
     /// The columns that decide the entries in any index.
     columns: Columns,
     /// The time to live for each family that has one, in milliseconds.
@@ -94,7 +94,7 @@ pub(super) struct KeptTable {
 
 /// An index, and the table with its entries.
 #[derive(Clone)]
-pub(super) struct KeptIndex {
+pub(super) struct MaintainedIndex {
     index: Index,
     entries: TableName,
 }
@@ -110,7 +110,7 @@ enum Step {
     Removed,
 }
 
-impl Keeper {
+impl Maintainer {
     pub(super) fn new(client: Client) -> Self {
         let shared = Shared {
             times: Times::default(),
@@ -139,20 +139,20 @@ impl Keeper {
     /// # Errors
     /// `InvalidRequest` for a table with entries or intents, which is written through its base
     /// table, and if an index has no table.
-    async fn kept(&self, table: &TableName) -> Result<Option<Arc<KeptTable>>> {
+    async fn maintained(&self, table: &TableName) -> Result<Option<Arc<MaintainedTable>>> {
         if table.is_system() || self.server_keeps().await? {
             return Ok(None);
         }
-        if let Some((asked, kept)) = self.lock_tables().get(table)
+        if let Some((asked, maintained)) = self.lock_tables().get(table)
             && asked.elapsed() < self.shared.times.lease
         {
-            return Ok(kept.clone());
+            return Ok(maintained.clone());
         }
         let asked = Instant::now();
-        let kept = match self.describe(table).await {
+        let maintained = match self.describe(table).await {
             Ok(declared) => {
                 refuse_entries(&declared)?;
-                self.kept_table(&declared)?.map(Arc::new)
+                self.maintained_table(&declared)?.map(Arc::new)
             }
             Err(error) if error.kind() == ErrorKind::TableNotFound => {
                 if self.client.admin().table_exists(table).await? {
@@ -166,32 +166,32 @@ impl Keeper {
             }
             Err(error) => return Err(error),
         };
-        if let Some(kept) = &kept {
-            self.check_kept(kept).await?;
+        if let Some(maintained) = &maintained {
+            self.check_maintained(maintained).await?;
         }
-        self.lock_tables().insert(table.clone(), (asked, kept.clone()));
-        Ok(kept)
+        self.lock_tables().insert(table.clone(), (asked, maintained.clone()));
+        Ok(maintained)
     }
 
-    fn kept_table(&self, declared: &TableDescriptor) -> Result<Option<KeptTable>> {
+    fn maintained_table(&self, declared: &TableDescriptor) -> Result<Option<MaintainedTable>> {
         let Some(schema) = IndexSchema::of_table(declared)? else { return Ok(None) };
-        KeptTable::new(declared, schema.indexes()).map(Some)
+        MaintainedTable::new(declared, schema.indexes()).map(Some)
     }
 
     /// Checks that all indexes have tables that clients maintain.
-    async fn check_kept(&self, kept: &KeptTable) -> Result<()> {
-        for KeptIndex { index, entries } in &kept.indexes {
+    async fn check_maintained(&self, maintained: &MaintainedTable) -> Result<()> {
+        for MaintainedIndex { index, entries } in &maintained.indexes {
             claims::refuse_search(index)?;
-            let is_kept = match self.describe(entries).await {
-                Ok(entries) => is_kept_by_clients(&entries, &kept.name, index)?,
+            let is_maintained = match self.describe(entries).await {
+                Ok(entries) => is_maintained_by_clients(&entries, &maintained.name, index)?,
                 Err(error) if error.kind() == ErrorKind::TableNotFound => false,
                 Err(error) => return Err(error),
             };
-            if !is_kept {
+            if !is_maintained {
                 return Err(Error::invalid(format!(
                     "the index has no table that clients keep, repair_index makes it: table={}, \
                      index={}",
-                    kept.name,
+                    maintained.name,
                     index.name()
                 )));
             }
@@ -226,14 +226,19 @@ impl Keeper {
     }
 
     /// Reads the deciding columns in rows; an empty row for one that shows nothing.
-    async fn read(&self, kept: &KeptTable, columns: &Columns, rows: &[Bytes]) -> Result<Vec<Row>> {
+    async fn read(
+        &self,
+        maintained: &MaintainedTable,
+        columns: &Columns,
+        rows: &[Bytes],
+    ) -> Result<Vec<Row>> {
         let get = |row: &Bytes| {
             let mut get = Get::new(row.clone())?;
             get.columns = columns.clone();
             Ok(get)
         };
         let gets = rows.iter().map(get).collect::<Result<Vec<_>>>()?;
-        self.client.table(&kept.name).get_many(gets).await.into_iter().collect()
+        self.client.table(&maintained.name).get_many(gets).await.into_iter().collect()
     }
 
     /// Reads the cells in entries, each with a qualifier and a timestamp.
@@ -270,17 +275,17 @@ impl Keeper {
     }
 }
 
-impl KeptTable {
+impl MaintainedTable {
     fn new(declared: &TableDescriptor, indexes: &[Index]) -> Result<Self> {
         let mut columns: Option<Columns> = None;
-        let mut kept = Vec::new();
+        let mut maintained = Vec::new();
         for index in indexes {
             match &mut columns {
                 None => columns = Some(index.columns().clone()),
                 Some(columns) => columns.include(index.columns()),
             }
             let entries = index.table_name(declared.name())?;
-            kept.push(KeptIndex { index: index.clone(), entries });
+            maintained.push(MaintainedIndex { index: index.clone(), entries });
         }
         let ttl = |family: &rowhouse_model::FamilyDescriptor| {
             let millis = i64::try_from(family.ttl()?.as_millis()).ok()?;
@@ -289,20 +294,20 @@ impl KeptTable {
         Ok(Self {
             name: declared.name().clone(),
             intents: Intent::table_name(declared.name())?,
-            indexes: kept,
+            indexes: maintained,
             columns: columns.unwrap_or_else(Columns::all),
             ttls: declared.families().iter().filter_map(ttl).collect(),
         })
     }
 
-    fn index(&self, name: &str) -> Result<&KeptIndex> {
-        let found = self.indexes.iter().find(|kept| kept.index.name() == name);
+    fn index(&self, name: &str) -> Result<&MaintainedIndex> {
+        let found = self.indexes.iter().find(|maintained| maintained.index.name() == name);
         found.ok_or_else(|| Error::invalid(format!("no index `{name}` is declared")))
     }
 
     /// Returns the keys for the entries that a row has now or later.
-    fn entries(&self, kept: &KeptIndex, row: &[u8], cells: &Row) -> Result<Vec<Bytes>> {
-        kept.index.entries_over_time(row, cells, |family| self.ttls.get(family).copied())
+    fn entries(&self, maintained: &MaintainedIndex, row: &[u8], cells: &Row) -> Result<Vec<Bytes>> {
+        maintained.index.entries_over_time(row, cells, |family| self.ttls.get(family).copied())
     }
 }
 
@@ -325,18 +330,22 @@ impl Token {
 }
 
 /// Returns true if a table holds an index's entries, and clients maintain it.
-fn is_kept_by_clients(entries: &TableDescriptor, base: &TableName, index: &Index) -> Result<bool> {
+fn is_maintained_by_clients(
+    entries: &TableDescriptor,
+    base: &TableName,
+    index: &Index,
+) -> Result<bool> {
     let of = IndexOf { table: base.clone(), index: index.name().to_owned(), is_copy: false };
-    let keeper = entries.attributes.get(INDEX_MAINTAINER_ATTRIBUTE.as_bytes());
+    let maintainer = entries.attributes.get(INDEX_MAINTAINER_ATTRIBUTE.as_bytes());
     Ok(IndexOf::of_table(entries)? == Some(of)
-        && keeper.is_some_and(|keeper| keeper == CLIENT_MAINTAINER))
+        && maintainer.is_some_and(|maintainer| maintainer == CLIENT_MAINTAINER))
 }
 
 /// Refuses to write a table with entries or intents.
 fn refuse_entries(declared: &TableDescriptor) -> Result<()> {
-    let keeper = declared.attributes.contains_key(INDEX_MAINTAINER_ATTRIBUTE.as_bytes());
+    let maintainer = declared.attributes.contains_key(INDEX_MAINTAINER_ATTRIBUTE.as_bytes());
     match IndexOf::of_table(declared)? {
-        None if !keeper => Ok(()),
+        None if !maintainer => Ok(()),
         of => {
             let base = of.map_or_else(|| "a table".to_owned(), |of| of.table.to_string());
             Err(Error::invalid(format!(

@@ -12,17 +12,17 @@ use rowhouse_schema::{
 };
 
 use super::claims::{CLAIM_FAMILY, check_possible};
-use super::{Keeper, KeptTable, is_kept_by_clients};
+use super::{MaintainedTable, Maintainer, is_maintained_by_clients};
 use crate::spec::with_indexes;
 
-impl Keeper {
+impl Maintainer {
     /// Returns the indexes on a table, whether or not they have tables; `None` if there are none
     /// that clients maintain.
-    async fn declared(&self, table: &TableName) -> Result<Option<Arc<KeptTable>>> {
+    async fn declared(&self, table: &TableName) -> Result<Option<Arc<MaintainedTable>>> {
         if table.is_system() || self.server_keeps().await? {
             return Ok(None);
         }
-        Ok(self.kept_table(&self.describe(table).await?)?.map(Arc::new))
+        Ok(self.maintained_table(&self.describe(table).await?)?.map(Arc::new))
     }
 
     /// Creates a table and the index tables, which are ready.
@@ -31,10 +31,8 @@ impl Keeper {
         declared: &TableDescriptor,
         splits: &[Bytes],
     ) -> Result<()> {
-        let indexes = match self.server_keeps().await? {
-            true => None,
-            false => IndexSchema::of_table(declared)?,
-        };
+        let indexes =
+            if self.server_keeps().await? { None } else { IndexSchema::of_table(declared)? };
         let admin = self.client.admin();
         let Some(indexes) = indexes else {
             let declared = self.stored(declared.clone());
@@ -61,7 +59,8 @@ impl Keeper {
         altered: &TableDescriptor,
         alter: impl Fn(TableDescriptor, TableDescriptor) -> T,
     ) -> Result<()> {
-        let (old, new) = (indexes(current)?, indexes(altered)?);
+        let old = indexes(current)?;
+        let new = indexes(altered)?;
         if let Some(schema) = IndexSchema::of_table(altered)? {
             check_possible(&schema)?;
         }
@@ -84,7 +83,7 @@ impl Keeper {
         }
         // Cells that had ended may come back.
         let begin = IndexState::Building { next_row: Bytes::new() };
-        let kept = Arc::new(KeptTable::new(altered, &new)?);
+        let maintained = Arc::new(MaintainedTable::new(altered, &new)?);
         let comes_back = |index: &&Index| {
             current.families().iter().any(|family| {
                 index.columns().selects_family(family.name())
@@ -99,13 +98,13 @@ impl Keeper {
         }
         for index in &added {
             self.create_entries(altered, index, &begin).await?;
-            self.forget_progress(&kept, kept.index(index.name())?).await?;
+            self.forget_progress(&maintained, maintained.index(index.name())?).await?;
         }
         alter(base, altered.clone()).await?;
         self.forget(current.name());
         to_build.extend(added);
         for index in to_build {
-            self.build(&kept, kept.index(index.name())?).await?;
+            self.build(&maintained, maintained.index(index.name())?).await?;
         }
         Ok(())
     }
@@ -115,12 +114,12 @@ impl Keeper {
         self.create_intents(base.name()).await?;
         for index in indexes(base)? {
             let name = index.table_name(base.name())?;
-            let is_kept = match self.describe(&name).await {
-                Ok(entries) => is_kept_by_clients(&entries, base.name(), &index)?,
+            let is_maintained = match self.describe(&name).await {
+                Ok(entries) => is_maintained_by_clients(&entries, base.name(), &index)?,
                 Err(error) if error.kind() == ErrorKind::TableNotFound => false,
                 Err(error) => return Err(error),
             };
-            if !is_kept {
+            if !is_maintained {
                 self.drop_entries(&name).await?;
                 let begin = IndexState::Building { next_row: Bytes::new() };
                 self.create_entries(base, &index, &begin).await?;
@@ -159,7 +158,7 @@ impl Keeper {
             created => return created,
         }
         let left = self.describe(&name).await?;
-        if !is_kept_by_clients(&left, base.name(), index)? {
+        if !is_maintained_by_clients(&left, base.name(), index)? {
             return Err(Error::new(
                 ErrorKind::TableExists,
                 format!("an index needs a table of this name, and there is another: {name}"),
@@ -203,8 +202,8 @@ impl Keeper {
 
     /// Disables the index tables for a table that is disabled.
     pub(crate) async fn disable_entries(&self, table: &TableName) -> Result<()> {
-        let Some(kept) = self.declared(table).await? else { return Ok(()) };
-        for index in &kept.indexes {
+        let Some(maintained) = self.declared(table).await? else { return Ok(()) };
+        for index in &maintained.indexes {
             let disabled = self.client.admin().disable_table(&index.entries).await;
             quietly(disabled, ErrorKind::TableNotEnabled)?;
         }
@@ -213,8 +212,8 @@ impl Keeper {
 
     /// Enables the index tables for a table that is about to be enabled.
     pub(crate) async fn enable_entries(&self, table: &TableName) -> Result<()> {
-        let Some(kept) = self.declared(table).await? else { return Ok(()) };
-        for index in &kept.indexes {
+        let Some(maintained) = self.declared(table).await? else { return Ok(()) };
+        for index in &maintained.indexes {
             let enabled = self.client.admin().enable_table(&index.entries).await;
             quietly(enabled, ErrorKind::TableNotDisabled)?;
         }
@@ -223,34 +222,34 @@ impl Keeper {
 
     /// Drops the index tables for a disabled table that is about to be dropped.
     pub(crate) async fn drop_all_entries(&self, table: &TableName) -> Result<()> {
-        let Some(kept) = self.declared(table).await? else { return Ok(()) };
+        let Some(maintained) = self.declared(table).await? else { return Ok(()) };
         if self.client.admin().is_enabled(table).await? {
             // Dropping it reports this.
             return Ok(());
         }
-        for index in &kept.indexes {
+        for index in &maintained.indexes {
             self.drop_entries(&index.entries).await?;
         }
         self.forget(table);
-        self.drop_quietly(&kept.intents).await
+        self.drop_quietly(&maintained.intents).await
     }
 
     /// Sets the indexes on a table to building: it is about to be replaced as a whole.
     pub(crate) async fn suspend(&self, table: &TableName) -> Result<bool> {
-        let Some(kept) = self.declared(table).await? else { return Ok(false) };
+        let Some(maintained) = self.declared(table).await? else { return Ok(false) };
         let begin = IndexState::Building { next_row: Bytes::new() };
-        for index in &kept.indexes {
+        for index in &maintained.indexes {
             self.set_state(&index.entries, &begin).await?;
-            self.forget_progress(&kept, index).await?;
+            self.forget_progress(&maintained, index).await?;
         }
         Ok(true)
     }
 
     /// Empties the index tables for a disabled table.
     pub(crate) async fn truncate_entries(&self, table: &TableName) -> Result<()> {
-        let Some(kept) = self.declared(table).await? else { return Ok(()) };
+        let Some(maintained) = self.declared(table).await? else { return Ok(()) };
         let admin = self.client.admin();
-        for index in &kept.indexes {
+        for index in &maintained.indexes {
             quietly(admin.disable_table(&index.entries).await, ErrorKind::TableNotEnabled)?;
             admin.truncate_table(&index.entries, true).await?;
         }
@@ -259,8 +258,8 @@ impl Keeper {
 
     /// Sets the indexes on a table that was empty when they were emptied to ready.
     pub(crate) async fn resume(&self, table: &TableName) -> Result<()> {
-        let Some(kept) = self.declared(table).await? else { return Ok(()) };
-        for index in &kept.indexes {
+        let Some(maintained) = self.declared(table).await? else { return Ok(()) };
+        for index in &maintained.indexes {
             self.set_state(&index.entries, &IndexState::Ready).await?;
         }
         Ok(())
@@ -268,10 +267,10 @@ impl Keeper {
 
     /// Builds the indexes on a table that was cloned with the declaration.
     pub(crate) async fn build_all(&self, table: &TableName) -> Result<()> {
-        let Some(kept) = self.declared(table).await? else { return Ok(()) };
+        let Some(maintained) = self.declared(table).await? else { return Ok(()) };
         self.create_missing(&self.describe(table).await?).await?;
-        for index in &kept.indexes {
-            self.build(&kept, index).await?;
+        for index in &maintained.indexes {
+            self.build(&maintained, index).await?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::sync::{OnceCell, oneshot};
 use tokio::task::JoinHandle;
 
-use super::{Keeper, Step, Times};
+use super::{Maintainer, Step, Times};
 use crate::backend::cluster::Cluster;
 use crate::backend::{Backend, Side};
 use crate::{Database, Table, TableSpec};
@@ -97,7 +97,7 @@ struct Scene {
 /// A client, and the hooks in its writes.
 struct Member {
     database: Database,
-    keeper: Keeper,
+    maintainer: Maintainer,
 }
 
 /// A write that waits between two steps.
@@ -121,15 +121,16 @@ impl Scene {
         let address = self.server.address();
         let target = Target::parse(&format!("hbase://{address}")).unwrap();
         let client = Client::connect_with(&target, Settings::default()).await.unwrap();
-        let mut keeper = Keeper::new(client.clone());
-        let shared = Arc::get_mut(&mut keeper.shared).unwrap();
+        let mut maintainer = Maintainer::new(client.clone());
+        let shared = Arc::get_mut(&mut maintainer.shared).unwrap();
         shared.times = times;
         shared.server_keeps = OnceCell::new_with(Some(false));
         shared.tests.hides = true;
-        let cluster = Cluster::of(client, keeper.clone());
-        let (side, durability) = (Side::Cluster(cluster), Durability::UseDefault);
+        let cluster = Cluster::of(client, maintainer.clone());
+        let side = Side::Cluster(cluster);
+        let durability = Durability::UseDefault;
         let backend = Backend { side, url: String::new(), durability, buffers: Mutex::default() };
-        Member { database: Database::new(backend), keeper }
+        Member { database: Database::new(backend), maintainer }
     }
 
     async fn quick(&self) -> Member {
@@ -153,7 +154,8 @@ impl Member {
 
     /// Begins a write and lets it run until a step, or to the end if there is none.
     async fn write_until(&self, table: &Table, write: Mutation, step: Option<Step>) -> Stopped {
-        let (table, mut go_on) = (table.clone(), None);
+        let table = table.clone();
+        let mut go_on = None;
         let task = {
             let write = write.clone();
             async move { drop(table.mutate(write).await.unwrap()) }
@@ -164,7 +166,7 @@ impl Member {
         };
         let (reached, is_reached) = oneshot::channel();
         let (go, receiver) = oneshot::channel();
-        *self.keeper.shared.tests.gate.lock().unwrap() =
+        *self.maintainer.shared.tests.gate.lock().unwrap() =
             Some(Gate { at, reached, go_on: receiver });
         go_on = Some(go);
         let task = tokio::spawn(task);
@@ -227,8 +229,8 @@ async fn check(table: &Table, id: Option<&str>, values: &[String], context: &str
         queries.push((format!("b = '{value}'{of_row}"), "ab"));
     }
     for (query, index) in queries {
-        let (by_index, by_key) =
-            (found(table, &query, Some(index)).await, found(table, &query, None).await);
+        let by_index = found(table, &query, Some(index)).await;
+        let by_key = found(table, &query, None).await;
         assert_eq!(by_index, by_key, "{query} {context}");
     }
 }
@@ -294,17 +296,21 @@ async fn two_writers_that_stop_or_die_between_any_two_steps_leave_no_wrong_answe
     let scene = Scene::start().await;
     // Their declaration stays as it is.
     let member = || scene.client(Times { lease: Duration::from_secs(600), ..quick() });
-    let (one, two, reader) = (member().await, member().await, member().await);
+    let one = member().await;
+    let two = member().await;
+    let reader = member().await;
     one.database.create_table(spec()).await.unwrap();
-    let (first, second) = (one.table("t").await, two.table("t").await);
+    let first = one.table("t").await;
+    let second = two.table("t").await;
     let table = reader.table("t").await;
-    let kept = reader.keeper.kept(table.name()).await.unwrap().unwrap();
+    let maintained = reader.maintainer.maintained(table.name()).await.unwrap().unwrap();
     let cases = races().into_iter().enumerate().flat_map(|(number, race)| {
         let steps = STEPS.iter().flat_map(|one| STEPS.iter().map(move |other| (*one, *other)));
         steps.map(move |steps| (number, race.clone(), steps))
     });
     for (number, (at, race, (step, other))) in cases.enumerate() {
-        let (id, fates) = (format!("r{number:05}"), (number + at) % 4);
+        let id = format!("r{number:05}");
+        let fates = (number + at) % 4;
         for cells in &race.first {
             first.mutate(put(&id, &values(&id, cells))).await.unwrap();
         }
@@ -319,14 +325,15 @@ async fn two_writers_that_stop_or_die_between_any_two_steps_leave_no_wrong_answe
             left.reverse();
         }
         for (stopped, goes_on) in left {
-            match goes_on {
-                true => stopped.go_on().await,
-                false => stopped.kill().await,
+            if goes_on {
+                stopped.go_on().await
+            } else {
+                stopped.kill().await
             }
             check(&table, Some(&id), &all, &context).await;
         }
         // Intents that were left cost readers time.
-        reader.keeper.settle(&kept).await.unwrap();
+        reader.maintainer.settle(&maintained).await.unwrap();
         check(&table, Some(&id), &all, &context).await;
     }
     let admin = reader.database.admin();
@@ -335,7 +342,7 @@ async fn two_writers_that_stop_or_die_between_any_two_steps_leave_no_wrong_answe
         let report = admin.verify_index("t", index).await.unwrap();
         assert!(report.is_clean(), "{index}: {report:?}");
     }
-    assert_eq!(reader.keeper.unsettled(table.name()).await.unwrap(), Vec::<Bytes>::new());
+    assert_eq!(reader.maintainer.unsettled(table.name()).await.unwrap(), Vec::<Bytes>::new());
     scene.server.stop().await.unwrap();
 }
 
@@ -351,7 +358,7 @@ async fn every_kind_of_write_leaves_the_entries_that_the_rows_have() {
     let check = async |values: &[&str]| {
         let values: Vec<_> = values.iter().map(|value| (*value).to_owned()).collect();
         check(&table, None, &values, "").await;
-        assert_eq!(one.keeper.unsettled(table.name()).await.unwrap(), Vec::<Bytes>::new());
+        assert_eq!(one.maintainer.unsettled(table.name()).await.unwrap(), Vec::<Bytes>::new());
     };
 
     let puts = (0..1200).map(|n| {
@@ -370,7 +377,8 @@ async fn every_kind_of_write_leaves_the_entries_that_the_rows_have() {
         check(&["x", "y", "z"]).await;
     }
     // All kinds of deletes.
-    let (latest, at) = (Timestamp::LATEST, Timestamp::from_millis(60).unwrap());
+    let latest = Timestamp::LATEST;
+    let at = Timestamp::from_millis(60).unwrap();
     table.mutate(put("t", &[("b", text("b"))])).await.unwrap();
     for delete in [
         delete("t").version("d", "a", latest),
@@ -421,9 +429,10 @@ async fn every_kind_of_write_leaves_the_entries_that_the_rows_have() {
 }
 
 #[tokio::test]
-async fn a_value_of_a_unique_index_has_one_row_whatever_its_claimant_does() {
+async fn a_value_of_a_unique_index_has_one_row_when_its_claimant_fails() {
     let scene = Scene::start().await;
-    let (one, two) = (scene.quick().await, scene.quick().await);
+    let one = scene.quick().await;
+    let two = scene.quick().await;
     let spec = |indexes| {
         let spec = TableSpec::new("u").family("d").key("[id text]");
         spec.columns("d:a a string; d:b b string").indexes(indexes)
@@ -432,7 +441,8 @@ async fn a_value_of_a_unique_index_has_one_row_whatever_its_claimant_does() {
         one.database.create_table(spec("ab [a][b] unique")).await.map(|_| ()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     one.database.create_table(spec("one_a [a] unique")).await.unwrap();
-    let (first, second) = (one.table("u").await, two.table("u").await);
+    let first = one.table("u").await;
+    let second = two.table("u").await;
     let to = |id: &str, value: &str| put(id, &[("a", value.to_owned())]);
 
     first.mutate(to("r1", "x")).await.unwrap();
@@ -450,15 +460,18 @@ async fn a_value_of_a_unique_index_has_one_row_whatever_its_claimant_does() {
 
     for (at, step) in STEPS.iter().enumerate() {
         for survives in [true, false] {
-            let (value, a, b) = (format!("s{at}{survives}"), format!("a{at}{survives}"), "b");
+            let value = format!("s{at}{survives}");
+            let a = format!("a{at}{survives}");
+            let b = "b";
             let b = format!("{b}{at}{survives}");
             let stopped = one.write_until(&first, to(&a, &value), *step).await;
             let refused = second.mutate(to(&b, &value)).await;
             // Before it has claimed the value, another row can have it.
             assert_eq!(refused.is_ok(), *step == Some(Step::Opened), "{step:?}");
-            match survives && refused.is_err() {
-                true => stopped.go_on().await,
-                false => stopped.kill().await,
+            if survives && refused.is_err() {
+                stopped.go_on().await
+            } else {
+                stopped.kill().await
             }
             two.database.admin().repair_index("u", "one_a").await.unwrap();
             let _ = second.mutate(to(&b, &value)).await;
@@ -504,7 +517,8 @@ async fn writes_that_would_change_rows_later_and_tables_of_entries_are_refused()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_index_declared_later_is_built_beside_writers_and_after_a_kill() {
     let scene = Scene::start().await;
-    let (one, two) = (scene.quick().await, scene.quick().await);
+    let one = scene.quick().await;
+    let two = scene.quick().await;
     let plain = TableSpec::new("t").family("d").family("f").key("[id text]").columns(COLUMNS);
     let splits = ["r0300", "r0600"].map(Bytes::from);
     let table = one.database.create_table(plain.splits(splits)).await.unwrap();
@@ -559,7 +573,7 @@ async fn a_writer_that_goes_round_the_client_is_found_by_verify_and_mended_by_re
     let one = scene.quick().await;
     let table = one.database.create_table(spec()).await.unwrap();
     table.mutate(put("r1", &[("a", "x".into())])).await.unwrap();
-    let round = one.keeper.client.table(table.name());
+    let round = one.maintainer.client.table(table.name());
     for (id, value) in [("r1", "y"), ("r2", "z")] {
         round.mutate(put(id, &[("a", value.into())])).await.unwrap();
     }
@@ -601,7 +615,8 @@ async fn index_tables_go_with_their_base_table() {
 #[tokio::test]
 async fn rows_that_are_being_written_come_in_the_order_of_the_index_and_on_one_page() {
     let scene = Scene::start().await;
-    let (one, two) = (scene.quick().await, scene.quick().await);
+    let one = scene.quick().await;
+    let two = scene.quick().await;
     let spec = TableSpec::new("t").family("d").key("[id string][n u32]").columns("d:z z u32");
     let spec = spec.indexes("large [z desc]; spread [bucket 4 of id][z]");
     let table = one.database.create_table(spec).await.unwrap();
@@ -630,7 +645,8 @@ async fn rows_that_are_being_written_come_in_the_order_of_the_index_and_on_one_p
         };
         assert_eq!(rows(query()).await, *forward, "{index}");
         assert_eq!(rows(query().reversed()).await, *backward, "{index}");
-        let (mut paged, mut token) = (Vec::new(), None::<String>);
+        let mut paged = Vec::new();
+        let mut token = None::<String>;
         loop {
             let query = match &token {
                 None => query(),

@@ -12,7 +12,7 @@ use rowhouse_schema::Index;
 
 use super::claims::{CLAIM_WAIT, Claimant};
 use super::intents::OpenIntent;
-use super::{Keeper, KeptTable, OPERATION_MAX, Step, Token};
+use super::{MaintainedTable, Maintainer, OPERATION_MAX, Step, Token};
 
 /// The most rows that one intent names, and their bytes.
 const ROWS_MAX: usize = 1000;
@@ -22,7 +22,7 @@ const UNINDEXED_MAX: usize = 10_000;
 
 /// A write that has begun: its rows may be changed until it ends.
 pub(in crate::backend) struct Write {
-    kept: Arc<KeptTable>,
+    maintained: Arc<MaintainedTable>,
     rows: Vec<Bytes>,
     open: OpenIntent,
     token: Token,
@@ -30,7 +30,7 @@ pub(in crate::backend) struct Write {
     seen: Vec<Vec<Row>>,
 }
 
-impl Keeper {
+impl Maintainer {
     /// Begins a write to one row: opens its intent, if it can change entries. Makes the mutations
     /// as durable as entries are.
     ///
@@ -65,13 +65,13 @@ impl Keeper {
         refused: &mut [Option<Error>],
     ) -> Result<Option<Write>> {
         loop {
-            let Some(kept) = self.kept(table).await? else { return Ok(None) };
-            let begun = Instant::now();
-            let write = self.begin_kept(kept, mutations, refused).await?;
+            let Some(maintained) = self.maintained(table).await? else { return Ok(None) };
+            let started = Instant::now();
+            let write = self.begin_maintained(maintained, mutations, refused).await?;
             match write {
                 // The declaration may be old, and who finishes intents that were left may have
                 // taken this one for such.
-                Some(write) if begun.elapsed() > self.shared.times.prepared => {
+                Some(write) if started.elapsed() > self.shared.times.prepared => {
                     self.close(write.open).await?;
                 }
                 write => return Ok(write),
@@ -85,10 +85,11 @@ impl Keeper {
         table: &rowhouse_model::TableName,
         mutations: &[Mutation],
     ) -> Result<Vec<Range<usize>>> {
-        let is_indexed = self.kept(table).await?.is_some();
+        let is_indexed = self.maintained(table).await?.is_some();
         let rows_max = if is_indexed { ROWS_MAX } else { UNINDEXED_MAX };
         let mut parts = Vec::new();
-        let (mut start, mut bytes) = (0, 0);
+        let mut start = 0;
+        let mut bytes = 0;
         for (at, mutation) in mutations.iter().enumerate() {
             if at - start == rows_max || bytes > ROW_BYTES_MAX {
                 parts.push(start..at);
@@ -100,9 +101,9 @@ impl Keeper {
         Ok(parts)
     }
 
-    async fn begin_kept(
+    async fn begin_maintained(
         &self,
-        kept: Arc<KeptTable>,
+        maintained: Arc<MaintainedTable>,
         mutations: &mut [Mutation],
         refused: &mut [Option<Error>],
     ) -> Result<Option<Write>> {
@@ -115,12 +116,12 @@ impl Keeper {
         }
         let mut rows = BTreeSet::new();
         for (mutation, refused) in mutations.iter_mut().zip(&mut *refused) {
-            if !kept.is_touched_by(mutation) {
+            if !maintained.is_touched_by(mutation) {
                 continue;
             }
-            *refused = kept.check(mutation).err();
+            *refused = maintained.check(mutation).err();
             if refused.is_none() {
-                kept.make_durable(mutation);
+                maintained.make_durable(mutation);
                 rows.insert(mutation.row().clone());
             }
         }
@@ -128,12 +129,12 @@ impl Keeper {
             return Ok(None);
         }
         let (rows, token): (Vec<_>, _) = (rows.into_iter().collect(), self.token());
-        let open = self.open(&kept, token.write, &rows).await?;
+        let open = self.open(&maintained, token.write, &rows).await?;
         self.step(Step::Opened).await;
-        match self.prepare(&kept, &rows, mutations, refused, token).await {
+        match self.prepare(&maintained, &rows, mutations, refused, token).await {
             Ok(seen) => {
                 self.step(Step::Read).await;
-                Ok(Some(Write { kept, rows, open, token, seen }))
+                Ok(Some(Write { maintained, rows, open, token, seen }))
             }
             Err(error) => {
                 self.close(open).await?;
@@ -145,31 +146,32 @@ impl Keeper {
     /// Reads the entries that rows have, and claims unique values.
     async fn prepare(
         &self,
-        kept: &KeptTable,
+        maintained: &MaintainedTable,
         rows: &[Bytes],
         mutations: &[Mutation],
         refused: &mut [Option<Error>],
         token: Token,
     ) -> Result<Vec<Vec<Row>>> {
-        let old = self.read(kept, &kept.columns, rows).await?;
+        let old = self.read(maintained, &maintained.columns, rows).await?;
         let claimant = Claimant { token, waits_until: Instant::now() + CLAIM_WAIT };
         for (mutation, refused) in mutations.iter().zip(&mut *refused) {
             let at = rows.binary_search(mutation.row());
             let Some(old) = at.ok().filter(|_| refused.is_none()).map(|at| &old[at]) else {
                 continue;
             };
-            *refused = self.claim_values(kept, old, mutation, claimant).await?.err();
+            *refused = self.claim_values(maintained, old, mutation, claimant).await?.err();
         }
         let mut seen = Vec::new();
-        for index in &kept.indexes {
+        for index in &maintained.indexes {
             let mut keys = Vec::new();
             for (row, cells) in rows.iter().zip(&old) {
                 // A row that was there before the index may have an entry that is too long.
-                keys.extend(kept.entries(index, row, cells).unwrap_or_default());
+                keys.extend(maintained.entries(index, row, cells).unwrap_or_default());
             }
-            seen.push(match keys.is_empty() {
-                true => Vec::new(),
-                false => self.read_entries(&index.entries, &keys).await?,
+            seen.push(if keys.is_empty() {
+                Vec::new()
+            } else {
+                self.read_entries(&index.entries, &keys).await?
             });
         }
         Ok(seen)
@@ -197,11 +199,11 @@ impl Keeper {
     }
 
     async fn update_entries(&self, write: &Write) -> Result<()> {
-        let new = self.read(&write.kept, &write.kept.columns, &write.rows).await?;
+        let new = self.read(&write.maintained, &write.maintained.columns, &write.rows).await?;
         self.step(Step::ReadAgain).await;
-        self.add_entries_of_read(&write.kept, &write.rows, &new, write.token).await?;
+        self.add_entries_of_read(&write.maintained, &write.rows, &new, write.token).await?;
         self.step(Step::Added).await;
-        for (index, seen) in write.kept.indexes.iter().zip(&write.seen) {
+        for (index, seen) in write.maintained.indexes.iter().zip(&write.seen) {
             self.remove_entries(&index.entries, seen).await?;
         }
         self.step(Step::Removed).await;
@@ -211,30 +213,34 @@ impl Keeper {
     /// Adds the entries for a write's rows by the declaration as it is now: an index may have been
     /// dropped meanwhile.
     async fn update_by_new_declaration(&self, write: &Write) -> Result<()> {
-        self.forget(&write.kept.name);
-        match self.kept(&write.kept.name).await? {
-            Some(kept) => self.add_entries_of(&kept, &write.rows).await,
+        self.forget(&write.maintained.name);
+        match self.maintained(&write.maintained.name).await? {
+            Some(maintained) => self.add_entries_of(&maintained, &write.rows).await,
             None => Ok(()),
         }
     }
 
     /// Adds the entries that rows have.
-    pub(super) async fn add_entries_of(&self, kept: &KeptTable, rows: &[Bytes]) -> Result<()> {
-        let read = self.read(kept, &kept.columns, rows).await?;
-        self.add_entries_of_read(kept, rows, &read, self.token()).await
+    pub(super) async fn add_entries_of(
+        &self,
+        maintained: &MaintainedTable,
+        rows: &[Bytes],
+    ) -> Result<()> {
+        let read = self.read(maintained, &maintained.columns, rows).await?;
+        self.add_entries_of_read(maintained, rows, &read, self.token()).await
     }
 
     async fn add_entries_of_read(
         &self,
-        kept: &KeptTable,
+        maintained: &MaintainedTable,
         rows: &[Bytes],
         read: &[Row],
         token: Token,
     ) -> Result<()> {
-        for index in &kept.indexes {
+        for index in &maintained.indexes {
             let mut keys = Vec::new();
             for (row, cells) in rows.iter().zip(read) {
-                keys.extend(kept.entries(index, row, cells)?);
+                keys.extend(maintained.entries(index, row, cells)?);
             }
             if !keys.is_empty() {
                 self.add_entries(&index.entries, keys, token).await?;
@@ -244,7 +250,7 @@ impl Keeper {
     }
 }
 
-impl KeptTable {
+impl MaintainedTable {
     /// Whether a mutation can change entries.
     fn is_touched_by(&self, mutation: &Mutation) -> bool {
         let decides = |cell: &Cell| decides(&self.columns, cell);
@@ -264,7 +270,8 @@ impl KeptTable {
                 escape(mutation.row())
             )));
         }
-        let uniques = self.indexes.iter().map(|kept| &kept.index).filter(|it| it.is_unique());
+        let uniques =
+            self.indexes.iter().map(|maintained| &maintained.index).filter(|it| it.is_unique());
         for index in uniques {
             let decides = |cell: &&Cell| decides(index.columns(), cell);
             let cells = mutation.cells().iter().filter(decides);
@@ -309,8 +316,8 @@ pub(super) fn with_puts(index: &Index, old: &Row, mutation: &Mutation) -> Result
     let puts: Vec<_> = puts.iter().map(|cell| cell.with_timestamp(Timestamp::MIN)).collect();
     let column = |cell: &Cell| (cell.family().to_vec(), cell.qualifier().to_vec());
     let is_replaced = |cell: &Cell| puts.iter().any(|put| column(put) == column(cell));
-    let kept = old.cells().map(|cell| cell.to_cell()).filter(|cell| !is_replaced(cell));
-    let mut cells: Vec<_> = kept.chain(puts.iter().cloned()).collect();
+    let maintained = old.cells().map(|cell| cell.to_cell()).filter(|cell| !is_replaced(cell));
+    let mut cells: Vec<_> = maintained.chain(puts.iter().cloned()).collect();
     cells.sort_by_key(column);
     cells.dedup_by(|later, first| column(later) == column(first));
     Ok(Row::new(cells))

@@ -194,7 +194,8 @@ impl Query<'_> {
 
     /// Opens the rows for a query with `matches`.
     pub(super) async fn search_rows(self) -> Result<QueryRows> {
-        let (table, offset) = (self.table, self.offset);
+        let table = self.table;
+        let offset = self.offset;
         let mut rows = SearchRows::open(self).await?;
         rows.skip(offset).await?;
         Ok(QueryRows::new(table, RowsOf::Search(Box::new(rows))))

@@ -19,7 +19,8 @@ pub(super) struct Token(pub(super) SearchPlace);
 
 impl Token {
     pub(super) fn write(&self, plan: &SearchPlan, direction: Direction) -> String {
-        let (fingerprint, letter) = (fingerprint(plan), letter(direction));
+        let fingerprint = fingerprint(plan);
+        let letter = letter(direction);
         match &self.0 {
             SearchPlace::Key { after } => {
                 let row = hex(after.as_deref().unwrap_or_default());
@@ -73,7 +74,8 @@ impl Token {
             }
             SearchOrder::Score => {
                 let mut number = || parts.next().and_then(|part| part.parse::<u64>().ok());
-                let (view, skip) = (number().ok_or_else(bad)?, number().ok_or_else(bad)?);
+                let view = number().ok_or_else(bad)?;
+                let skip = number().ok_or_else(bad)?;
                 SearchPlace::Score { view: Some(view), skip }
             }
         };

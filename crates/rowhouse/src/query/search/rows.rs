@@ -11,7 +11,7 @@ use rowhouse_schema::{KeySchema, Plan};
 
 use super::order::SearchOrder;
 use super::page::Token;
-use super::searched::{FoundBatch, Reading, Searched};
+use super::searched::{MatchingBatch, Reading, Searched};
 use super::texts::SearchTexts;
 use crate::declared::DeclaredColumns;
 use crate::query::{Query, QueryRow};
@@ -24,7 +24,7 @@ const BATCH_MIN: usize = 64;
 const BATCH_MAX: usize = 4_096;
 
 /// A batch being read, which returns the search.
-type Running = Pin<Box<dyn Future<Output = Result<(Searched, FoundBatch)>> + Send + Sync>>;
+type Running = Pin<Box<dyn Future<Output = Result<(Searched, MatchingBatch)>> + Send + Sync>>;
 
 /// A search's rows.
 pub(in crate::query) struct SearchRows {
@@ -166,9 +166,11 @@ impl SearchRows {
             let running = match &mut self.running {
                 Some(running) => running,
                 None => {
-                    let (place, rows) = (self.read_to.clone(), self.batch_rows);
+                    let place = self.read_to.clone();
+                    let rows = self.batch_rows;
                     self.batch_rows = (rows * 2).min(BATCH_MAX);
-                    let (searched, reading) = (self.searched.clone(), Arc::clone(&self.reading));
+                    let searched = self.searched.clone();
+                    let reading = Arc::clone(&self.reading);
                     let table = (!self.has_read).then(|| self.table.clone());
                     let read = read_or_search_again(table, searched, place, reading, rows);
                     self.running.insert(Box::pin(read))
@@ -247,7 +249,7 @@ async fn read_or_search_again(
     place: SearchPlace,
     reading: Arc<Reading>,
     rows: usize,
-) -> Result<(Searched, FoundBatch)> {
+) -> Result<(Searched, MatchingBatch)> {
     let read = searched.clone().read(place.clone(), Arc::clone(&reading), rows).await;
     let is_of_view = matches!(place, SearchPlace::Score { view: Some(_), .. });
     match (read, table) {
@@ -283,7 +285,8 @@ impl SearchKeys {
             if rows.is_end {
                 return Ok(None);
             }
-            let (place, reading) = (rows.read_to.clone(), Arc::clone(&rows.reading));
+            let place = rows.read_to.clone();
+            let reading = Arc::clone(&rows.reading);
             let table = self.table.take();
             let searched = rows.searched.clone();
             let read = read_or_search_again(table, searched, place, reading, rows.batch_rows);

@@ -34,7 +34,7 @@ pub(super) struct ServerSearch {
 }
 
 /// Rows from a search, each with the place after it.
-pub(super) struct FoundBatch {
+pub(super) struct MatchingBatch {
     pub(super) rows: Vec<(MatchingKey, Row, SearchPlace)>,
     /// Where the next batch begins.
     pub(super) read_to: SearchPlace,
@@ -146,13 +146,14 @@ impl Searched {
         place: SearchPlace,
         reading: Arc<Reading>,
         limit: usize,
-    ) -> Result<FoundBatch> {
+    ) -> Result<MatchingBatch> {
         match self {
             Self::Here(found) => {
                 blocking(move || {
-                    let (direction, cells) = (reading.direction, reading.cells.as_ref());
+                    let direction = reading.direction;
+                    let cells = reading.cells.as_ref();
                     let rows = found.rows(&place, direction, cells, limit)?;
-                    Ok(FoundBatch::of(rows, place, &reading))
+                    Ok(MatchingBatch::of(rows, place, &reading))
                 })
                 .await
             }
@@ -161,7 +162,7 @@ impl Searched {
     }
 }
 
-impl FoundBatch {
+impl MatchingBatch {
     /// Gives each row the place after it. A row that has no such column is left out.
     fn of(found: MatchingRows, place: SearchPlace, reading: &Reading) -> Self {
         let mut batch = Self { rows: Vec::new(), read_to: place, is_end: found.is_end };
@@ -181,7 +182,7 @@ impl ServerSearch {
         place: SearchPlace,
         reading: &Reading,
         limit: usize,
-    ) -> Result<FoundBatch> {
+    ) -> Result<MatchingBatch> {
         let request = SearchRequest {
             text: self.text.clone(),
             place: place.clone(),
@@ -193,6 +194,6 @@ impl ServerSearch {
         let found = self.table.search(request).await?;
         self.long_words.store(found.long_words, Ordering::Relaxed);
         let place = place.in_view(found.view);
-        Ok(FoundBatch::of(found, place, reading))
+        Ok(MatchingBatch::of(found, place, reading))
     }
 }

@@ -254,9 +254,9 @@ impl Table {
         let encoded = self.check_row_key::<K>().and_then(|()| {
             let mut encoded = Vec::new();
             if drawn {
-                key.encode_key_salted(RandomState::new().hash_one(()), &mut encoded)?
+                key.encode_key_salted(RandomState::new().hash_one(()), &mut encoded)?;
             } else {
-                key.encode_key(&mut encoded)?
+                key.encode_key(&mut encoded)?;
             }
             Ok(encoded)
         });

@@ -97,9 +97,9 @@ fn text<Q: AsRef<str>>(
         }
         let has_rate = question.rsplit_once(':').is_some_and(|(_, rate)| rate.contains('/'));
         if has_rate {
-            line(format!("ask {question}"))
+            line(format!("ask {question}"));
         } else {
-            line(format!("ask {question} : {each}/s"))
+            line(format!("ask {question} : {each}/s"));
         }
     }
     line(format!("key {key}"));

@@ -326,9 +326,9 @@ async fn two_writers_that_stop_or_die_between_any_two_steps_leave_no_wrong_answe
         }
         for (stopped, goes_on) in left {
             if goes_on {
-                stopped.go_on().await
+                stopped.go_on().await;
             } else {
-                stopped.kill().await
+                stopped.kill().await;
             }
             check(&table, Some(&id), &all, &context).await;
         }
@@ -469,9 +469,9 @@ async fn a_value_of_a_unique_index_has_one_row_when_its_claimant_fails() {
             // Before it has claimed the value, another row can have it.
             assert_eq!(refused.is_ok(), *step == Some(Step::Opened), "{step:?}");
             if survives && refused.is_err() {
-                stopped.go_on().await
+                stopped.go_on().await;
             } else {
-                stopped.kill().await
+                stopped.kill().await;
             }
             two.database.admin().repair_index("u", "one_a").await.unwrap();
             let _ = second.mutate(to(&b, &value)).await;

@@ -1,6 +1,15 @@
 //! The network front end of a rowhouse store for unmodified HBase clients: HBase's RPC on one port,
 //! and on another the few ZooKeeper nodes that clients read to find the cluster.
 //!
+//! | file | content |
+//! |---|---|
+//! | `connection/`, `dispatch.rs`, `answer.rs` | a connection's calls, routed and answered |
+//! | `memory.rs`, `workers.rs`, `cap.rs` | what calls may hold, the threads, limits on a server |
+//! | `handle/` | one file for each group of methods |
+//! | `cluster.rs`, `region_server.rs`, `members.rs` | shared state, one server, live servers |
+//! | `lifecycle.rs`, `load_meter.rs`, `balancer/` | starting and stopping, load, moves |
+//! | `zookeeper.rs`, `metrics/`, `web/` | discovery, metrics, pages and Solr's clients |
+//!
 //! ```no_run
 //! # async fn run() -> Result<(), rowhouse_model::Error> {
 //! use rowhouse_server::{Options, Server};

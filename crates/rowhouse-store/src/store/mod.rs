@@ -1,4 +1,11 @@
 //! The store as a whole: handle, tables and namespaces, and how it ends.
+//!
+//! Each change is one manifest edit. `assignment` records which region server has a region, and
+//! whether the region is in service; new regions go to the servers in turn. A split or merge
+//! (`regions`) names the old regions' files in the new ones, and compactions rewrite them; a handle
+//! on an old region leads to the new ones (decision 0041). Snapshots and tables share files, and
+//! taking, cloning and restoring copy nothing (`snapshots`, decision 0042). `index_damage` puts an
+//! index with damaged data off and gives it an empty table (decision 0067).
 
 mod alter;
 mod assignment;

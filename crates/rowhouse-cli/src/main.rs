@@ -1,4 +1,8 @@
 //! The rowhouse program: one binary with several commands.
+//!
+//! `args.rs` has the command line, `command/` a file or folder for each command, and `shell/` the
+//! shell: `grammar/` reads statements, `commands/` declares and runs the commands of each topic.
+//! `analysis`, `explained`, `heat` and `design` print what several commands show.
 
 mod analysis;
 mod args;

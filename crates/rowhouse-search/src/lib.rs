@@ -1,6 +1,13 @@
 //! Full-text search in tables, on tantivy: analysers, the search text language, highlights, and the
 //! engine that maintains full-text indexes and searches them.
 //!
+//! | folder or file | content |
+//! |---|---|
+//! | `analyse/`, `words/`, `lucene/`, `highlight/` | terms, the two query languages, snippets |
+//! | `segment/` | documents in tantivy's segments, stored as cells |
+//! | `view.rs`, `memory.rs`, `find/` | segments and queued rows at a read point; searches |
+//! | `maintain.rs`, `engine/` | builds, the queue and merges; the handle and the thread |
+//!
 //! The store puts every changed row into the queue of the index's table, in the log record for the
 //! change. [`SearchEngine`] writes the documents for these rows to immutable segments, which are
 //! cells in the same table, and searches the segments together with the rows still in the queue, at

@@ -5,6 +5,16 @@
 //! Readers see mutations atomically, over all tables, and an acknowledged write survives the
 //! process.
 //!
+//! | folder | content |
+//! |---|---|
+//! | `wal/`, `manifest/`, `disk/` | log, edits that name files, file systems, one simulated |
+//! | `memstore/`, `store_file/`, `family/` | cells in memory, in files, and both for one family |
+//! | `read/`, `write/` | rows out of families; the steps of a write; transactions |
+//! | `flush/`, `compact/`, `compaction_policy/` | cells into files, files into files, the choice |
+//! | `region/`, `table.rs`, `store/` | what callers hold; changes to tables and snapshots |
+//! | `open/`, `check.rs`, `salvage/`, `backup/` | opening and recovery, checks, rescue, copies |
+//! | `crash_tests/` | histories on the simulated disk, with kills and power cuts |
+//!
 //! ```
 //! use rowhouse_model::{FamilyDescriptor, Get, Put, TableDescriptor, TableName};
 //! use rowhouse_store::Store;

@@ -144,7 +144,7 @@ proptest! {
         prop_assert_eq!(memstore.first_sequence(), sequences().min());
         prop_assert_eq!(memstore.last_sequence(), sequences().max().unwrap_or(0));
         // One cursor that moves forward, and a new one for each seek.
-        let mut topology_lock = MemstoreCursor::new(Arc::clone(&memstore), &Key::row_start(b""));
+        let mut cursor = MemstoreCursor::new(Arc::clone(&memstore), &Key::row_start(b""));
         let mut last: Option<Cell> = None;
         for target in &seeks {
             let following = map.keys().find(|Sorted(cell)| cell.key() >= target.key());
@@ -152,12 +152,12 @@ proptest! {
             let fresh = fresh.cell().map(|cell| (cell.to_cell(), cell.sequence));
             let expected = following.map(|Sorted(cell)| (cell.clone(), cell.sequence()));
             prop_assert_eq!(&fresh, &expected);
-            topology_lock.seek(&target.key());
+            cursor.seek(&target.key());
             let from = last.take().filter(|last| last.key() > target.key());
             let target = from.unwrap_or_else(|| target.clone());
             let following = map.keys().find(|Sorted(cell)| cell.key() >= target.key());
             let expected = following.map(|Sorted(cell)| (cell.clone(), cell.sequence()));
-            prop_assert_eq!(topology_lock.cell().map(|cell| (cell.to_cell(), cell.sequence)), expected);
+            prop_assert_eq!(cursor.cell().map(|cell| (cell.to_cell(), cell.sequence)), expected);
             last = Some(target);
         }
     }

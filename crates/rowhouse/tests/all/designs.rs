@@ -179,7 +179,7 @@ fn random_workload(random: &mut Random) -> Workload {
         if random.is(5) {
             conditions.push(random.one_of(&CONDITIONS));
         }
-        let order = random.one_of(&["", "", " limit 3", " newest 5", " oldest 4"]);
+        let order = random.one_of(&["", "", " limit 3", " newest 5"]);
         let _ =
             writeln!(text, "ask {}{order} : {}/s", conditions.join(" and "), 1 + random.below(20));
     }

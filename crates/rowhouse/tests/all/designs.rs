@@ -203,7 +203,7 @@ fn random_design(random: &mut Random) -> (String, String) {
         "b [sender][at desc] covers size",
         "c [size desc][user]",
         "d [user][at]",
-        "e [box][size] covers *",
+        "e [box][at] covers *",
         "f [bucket 4 of sender][sender]",
         "g [at] covers sender",
         "h [sender xxh3 2] where size > 100",

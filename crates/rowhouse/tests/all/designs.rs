@@ -216,7 +216,7 @@ fn random_design(random: &mut Random) -> (String, String) {
 async fn simulations_of_random_designs_read_the_rows_that_tables_read() {
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(dir.path().join("data").to_str().unwrap()).await.unwrap();
-    let designs = std::env::var("DESIGNS").map_or(20, |count| count.parse().unwrap());
+    let designs = std::env::var("DESIGNS").map_or(10, |count| count.parse().unwrap());
     for seed in 0..designs {
         let mut random = Random::new(seed);
         let workload = random_workload(&mut random);

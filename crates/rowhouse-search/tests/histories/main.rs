@@ -345,11 +345,9 @@ fn histories() -> ProptestConfig {
     let cases = std::env::var("SEARCH_HISTORIES").ok().and_then(|cases| cases.parse().ok());
     match cases {
         Some(cases) => ProptestConfig { cases, ..ProptestConfig::default() },
-        None => ProptestConfig {
-            cases: 30,
-            rng_seed: RngSeed::Fixed(7),
-            ..ProptestConfig::default()
-        },
+        None => {
+            ProptestConfig { cases: 30, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() }
+        }
     }
 }
 

@@ -217,6 +217,7 @@ fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
     let max = crate::limits::WEB_CONNECTIONS_MAX + crate::limits::WEB_MONITORING_CONNECTIONS_MAX;
     let stop = cluster.master.stopping();
     let web = crate::web::Web::new(context);
+    cluster.tasks.lock().spawn(crate::web::sample(web.clone(), stop.clone()));
     let serve = move |stream, peer| crate::web::serve(stream, peer, web.clone());
     cluster.tasks.lock().spawn(accept(listener, max, stop, serve));
 }

@@ -132,6 +132,14 @@ impl BlockCache {
         self.bytes_max
     }
 
+    /// Returns how many lookups found a block, and how many did not.
+    pub(crate) fn lookups(&self) -> (u64, u64) {
+        let hits = self.caches().map(Cache::hits).sum();
+        // A block that the first cache lacks is looked up in the second.
+        let found_second = self.in_memory.get().map_or(0, Cache::hits);
+        (hits, self.blocks.misses().saturating_sub(found_second))
+    }
+
     /// Evicts all blocks from these files.
     pub(crate) fn evict(&self, files: &BTreeSet<u64>) -> Evicted {
         let blocks = Cell::new(0);

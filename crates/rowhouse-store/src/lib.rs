@@ -119,7 +119,7 @@ pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
 };
-pub use store::{LayoutChange, NO_SEARCH, SearchIndex, Store};
+pub use store::{LayoutChange, NO_SEARCH, SearchIndex, Store, StoreUsage};
 pub use store_file::{FILE_PARTS, FileReads};
 pub use table::{Table, TableScanner};
 pub use wait_mode::{NonBlocking, WaitMode};

@@ -20,6 +20,7 @@ mod number;
 mod open;
 mod ordinal_domain;
 mod own;
+mod plain;
 mod quick;
 mod repeat;
 mod separated;
@@ -31,7 +32,7 @@ mod terminated;
 use crate::error::{Fault, KeyMismatch};
 use crate::time::TimeZone;
 use crate::transform::Modifiers;
-use crate::value::{self, FieldValue, Value, parse_hex};
+use crate::value::{self, FieldValue, Value};
 
 pub(crate) use content::{Arrangement, Content};
 pub(crate) use encodable::Encodable;
@@ -50,6 +51,7 @@ pub(crate) use ordinal_domain::{
     OrdinalDomain, Point, Tick, ValueForm, count_ticks, integer, is_count,
 };
 pub(crate) use own::Layout;
+pub(crate) use plain::{is_plain, read_bytes};
 pub(crate) use quick::FastNumber;
 pub(crate) use repeat::Repeat;
 pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};
@@ -395,16 +397,4 @@ impl Body {
             Self::Hashed(hashed) => hashed.of.read(text),
         }
     }
-}
-
-/// Parses bytes in the form `0x00ff` or `x'00ff'`.
-pub(crate) fn read_bytes(word: &str) -> Option<Vec<u8>> {
-    let quoted = word.strip_prefix("x'").and_then(|rest| rest.strip_suffix('\''));
-    let digits = quoted.or_else(|| word.strip_prefix("0x"));
-    digits.and_then(parse_hex)
-}
-
-/// Returns true if a character needs no escape in a template.
-pub(crate) fn is_plain(c: char) -> bool {
-    !matches!(c, '[' | ']' | '\\') && !c.is_whitespace() && !c.is_control()
 }

@@ -34,9 +34,10 @@ use crate::time::TimeZone;
 use crate::transform::Modifiers;
 use crate::value::{self, FieldValue, Value};
 
+pub use calendar::Calendar;
 pub(crate) use content::{Arrangement, Content};
 pub(crate) use encodable::Encodable;
-pub use field_type::{Calendar, FieldType};
+pub use field_type::FieldType;
 pub(crate) use fixed::Fixed;
 pub use foreign::ForeignType;
 pub(crate) use form::Shape;

@@ -21,6 +21,7 @@ mod open;
 mod ordinal_domain;
 mod own;
 mod plain;
+mod point;
 mod quick;
 mod repeat;
 mod separated;
@@ -48,11 +49,10 @@ pub(crate) use lead::{Marker, MarkerRead};
 pub use number::PlainNumber;
 pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
-pub(crate) use ordinal_domain::{
-    OrdinalDomain, Point, Tick, ValueForm, count_ticks, integer, is_count,
-};
+pub(crate) use ordinal_domain::{OrdinalDomain, Tick, ValueForm, count_ticks, integer, is_count};
 pub(crate) use own::Layout;
 pub(crate) use plain::{is_plain, read_bytes};
+pub(crate) use point::Point;
 pub(crate) use quick::FastNumber;
 pub(crate) use repeat::Repeat;
 pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};

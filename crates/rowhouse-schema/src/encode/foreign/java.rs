@@ -3,8 +3,10 @@
 //! They are not in numeric order: negative numbers come after all others, negative floats in
 //! reverse.
 
-use super::byte_mapping::{ByteMapping, OrderBreak};
+use super::big_endian;
+use super::byte_mapping::ByteMapping;
 use super::facts::{Layout, Null, TypeDescription, Values};
+use super::order_break::OrderBreak;
 use crate::encode::{Shape, float};
 
 pub(super) const TYPES: &[TypeDescription] = &[
@@ -38,17 +40,13 @@ pub(super) fn float_order_break(bytes: u8) -> OrderBreak {
     OrderBreak { at: float::zero(bytes), lower_is_descending: true }
 }
 
-pub(super) fn write_integer(number: i128, bytes: u8, out: &mut Vec<u8>) {
-    out.extend_from_slice(&number.to_be_bytes()[16 - usize::from(bytes)..]);
-}
-
 pub(super) fn read_integer(bytes: &[u8]) -> i128 {
     let sign = if bytes.first().is_some_and(|byte| *byte >= 0x80) { -1 } else { 0 };
     bytes.iter().fold(sign, |number, &byte| number << 8 | i128::from(byte))
 }
 
 pub(super) fn write_float(number: i128, bytes: u8, out: &mut Vec<u8>) {
-    write_integer(float::bits(number, bytes), bytes, out);
+    big_endian::write(float::bits(number, bytes), bytes, out);
 }
 
 pub(super) fn read_float(bytes: &[u8], width: u8) -> i128 {

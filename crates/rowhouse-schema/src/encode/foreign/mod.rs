@@ -4,6 +4,7 @@
 //! [`ByteMapping`]. Both result in the codecs that native types use, so the planner does not know
 //! about foreign types.
 
+mod big_endian;
 mod bigtable;
 mod byte_mapping;
 mod decimal;
@@ -12,6 +13,7 @@ mod integer;
 mod java;
 mod kiji;
 mod numeric;
+mod order_break;
 mod ordered;
 mod ordered_code;
 mod phoenix;
@@ -27,11 +29,12 @@ use super::{
     Terminated,
 };
 use crate::transform::NullPlace;
-pub(crate) use byte_mapping::{ByteMapping, OrderBreak};
+pub(crate) use byte_mapping::ByteMapping;
 pub(crate) use decimal::DecimalEncoding;
 pub(crate) use facts::{Frame, Layout, Null, TypeDescription};
 pub(crate) use integer::IntegerEncoding;
 pub(crate) use numeric::Numeric;
+pub(crate) use order_break::OrderBreak;
 
 /// A type from another system: `java.long`, `phoenix.varchar`, `ordered.string`, …
 ///

@@ -1,7 +1,8 @@
 //! `ordered_code.*`: Google's orderedcode. Descending order complements every byte, terminators
 //! included.
 
-use super::byte_mapping::{ByteMapping, unsigned};
+use super::big_endian::unsigned;
+use super::byte_mapping::ByteMapping;
 use super::facts::{Frame, Layout, Null, TypeDescription, Values};
 use crate::encode::terminated::Style;
 use crate::encode::{Content, Shape, float};

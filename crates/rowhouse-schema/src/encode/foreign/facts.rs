@@ -1,4 +1,4 @@
-//! A foreign type's description: one line in its family's table, from which all else is derived.
+//! A foreign type's description: one line in `types.rs`, from which all else is derived.
 
 use crate::encode::terminated::Style;
 use crate::encode::{Content, OrdinalDomain, Separation, Shape};

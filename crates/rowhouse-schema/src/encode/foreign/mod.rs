@@ -1,23 +1,21 @@
-//! Other systems' types in those systems' exact bytes, one file per family.
+//! Other systems' types in those systems' exact bytes.
 //!
-//! A family is a [`TypeDescription`] table; numbers that are not plain big-endian also have a
-//! [`ByteMapping`]. Both result in the codecs that native types use, so the planner does not know
-//! about foreign types.
+//! `types.rs` describes each type in a line; numbers that are not plain big-endian also have a
+//! [`ByteMapping`], whose bytes are in one file per system. Both result in the codecs that native
+//! types use, so the planner does not know about foreign types.
 
 mod big_endian;
-mod bigtable;
 mod byte_mapping;
 mod decimal;
 mod facts;
 mod integer;
 mod java;
-mod kiji;
 mod numeric;
 mod order_break;
-mod ordered;
 mod ordered_code;
 mod phoenix;
 mod tuple;
+mod types;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -35,6 +33,7 @@ pub(crate) use facts::{Frame, Layout, Null, TypeDescription};
 pub(crate) use integer::IntegerEncoding;
 pub(crate) use numeric::Numeric;
 pub(crate) use order_break::OrderBreak;
+use types::FAMILIES;
 
 /// A type from another system: `java.long`, `phoenix.varchar`, `ordered.string`, …
 ///
@@ -55,17 +54,6 @@ pub struct ForeignType {
     /// The number after the word, for types that have one.
     width: Option<u16>,
 }
-
-/// All families' tables.
-const FAMILIES: &[&[TypeDescription]] = &[
-    java::TYPES,
-    ordered::TYPES,
-    phoenix::TYPES,
-    tuple::TYPES,
-    ordered_code::TYPES,
-    bigtable::TYPES,
-    kiji::TYPES,
-];
 
 /// How bucket numbers by `java.hashcode` are encoded: Java's short.
 pub(crate) fn java_remainder() -> Shape {
@@ -110,7 +98,7 @@ impl ForeignType {
 
     /// Returns advice: the types with the same values that have a descending order.
     pub(crate) fn with_desc(&self) -> Option<&'static str> {
-        java::with_desc(self.name())
+        types::with_desc(self.name())
     }
 
     /// Returns true if values extend to the key's end.

@@ -4,13 +4,14 @@ use super::codec::Codec;
 use super::content::Content;
 use super::field_type::FieldType;
 use super::hashed::Hashed;
+use super::holds::Holds;
 use super::number::Number;
 use super::open::End;
 use super::ordinal_domain::{OrdinalDomain, ValueForm, integer};
 use super::own::Layout;
 use super::plain::read_bytes;
 use super::repeat::Repeat;
-use super::sequence::Sequence;
+use super::sequence::{Container, Sequence};
 use super::shortest::{ShortestDigits, put_canonical};
 use crate::error::{Fault, KeyMismatch};
 use crate::transform::Modifiers;
@@ -95,6 +96,28 @@ impl Body {
         }
     }
 
+    /// The sets from which a Rust type must hold one to fit these values.
+    pub(crate) fn needs(&self) -> Vec<Holds> {
+        match self {
+            Self::Sequence(Sequence { content, container, .. }) => match (content, container) {
+                (Content::Text | Content::Ascii | Content::Hex { .. }, _) => vec![Holds::Text],
+                (Content::Decimal(_), _) => vec![Holds::Decimal],
+                (Content::Integer(image), _) => {
+                    let (min, max) = image.limits();
+                    vec![Holds::Whole { min, max }]
+                }
+                (Content::Uuid, _) => vec![Holds::Uuid, Holds::Array { len: 16 }],
+                (Content::Raw, Container::Fixed(fixed)) => {
+                    vec![Holds::Array { len: fixed.width.into() }, Holds::Bytes]
+                }
+                (Content::Raw | Content::Some, _) => vec![Holds::Bytes],
+            },
+            Self::Repeat(_) | Self::Hashed(_) => Vec::new(),
+            Self::Number(_) | Self::Shortest(_) => {
+                self.domain().map_or(Vec::new(), |domain| domain.needs())
+            }
+        }
+    }
     pub(crate) fn put_canonical(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match self {
             Self::Number(number) => number.put_canonical(number.domain.number(value)?, out),

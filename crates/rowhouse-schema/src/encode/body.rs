@@ -3,6 +3,7 @@
 use super::codec::Codec;
 use super::content::Content;
 use super::field_type::FieldType;
+use super::foreign::{self, ForeignType};
 use super::hashed::Hashed;
 use super::holds::Holds;
 use super::number::Number;
@@ -51,7 +52,20 @@ impl Body {
                 let group = types.iter().map(|inner| Codec::new(inner, &plain, End::Key));
                 Ok(Self::Repeat(Repeat { group: group.collect::<Result<_, _>>()? }))
             }
-            Layout::Foreign(foreign) => Ok(foreign.body(modifiers.desc)),
+            Layout::Foreign(foreign) => Ok(Self::foreign(foreign, modifiers.desc)),
+        }
+    }
+
+    /// Creates the codec for values in another system's encoding.
+    fn foreign(foreign: &ForeignType, desc: bool) -> Self {
+        match foreign.layout() {
+            foreign::Layout::Number(values, shape) => {
+                Self::Number(Number::foreign(values.domain(), *shape, desc))
+            }
+            foreign::Layout::Sequence(content, frame) => {
+                let container = Container::foreign(*frame, foreign.width(), desc);
+                Self::Sequence(Sequence::foreign(*content, container))
+            }
         }
     }
 

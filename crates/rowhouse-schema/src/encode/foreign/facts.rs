@@ -84,7 +84,7 @@ impl Values {
         Self::Integers(0, (1_i128 << (8 * bytes - 1)) - 1)
     }
 
-    pub(super) fn domain(&self) -> OrdinalDomain {
+    pub(in crate::encode) fn domain(&self) -> OrdinalDomain {
         match self {
             Self::Integers(min, max) => OrdinalDomain::integers(*min, *max),
             Self::Floats(bytes) => OrdinalDomain::floats(*bytes),

@@ -20,12 +20,7 @@ mod types;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use super::seven_bits::SevenBits;
-use super::terminated::Style;
-use super::{
-    Body, Container, End, Fixed, Marker, Number, OrdinalDomain, Separated, Sequence, Shape,
-    Terminated,
-};
+use super::{Marker, OrdinalDomain, Shape};
 use crate::transform::NullPlace;
 pub(crate) use byte_mapping::ByteMapping;
 pub(crate) use decimal::DecimalEncoding;
@@ -138,33 +133,9 @@ impl ForeignType {
         }
     }
 
-    pub(crate) fn body(&self, desc: bool) -> Body {
-        match &self.facts.layout {
-            Layout::Number(values, shape) => {
-                Body::Number(Number::foreign(values.domain(), *shape, desc))
-            }
-            Layout::Sequence(content, frame) => {
-                Body::Sequence(Sequence::foreign(*content, self.container(*frame, desc)))
-            }
-        }
-    }
-
-    fn container(&self, frame: Frame, desc: bool) -> Container {
-        match frame {
-            Frame::Terminated(style) => Container::Terminated(Terminated { style, desc }),
-            Frame::Separated(separation) => {
-                Container::Separated(Separated { separation, desc, in_tail: false })
-            }
-            Frame::SevenBits => Container::SevenBits(SevenBits { desc }),
-            Frame::Numeric => Container::Numeric(Numeric { desc }),
-            Frame::Copy if desc => Container::Terminated(Terminated { style: Style::Zero, desc }),
-            Frame::Rest | Frame::Copy => Container::Open(End::Key),
-            Frame::Width { pad } => {
-                let width = self.width.unwrap_or(1);
-                Container::Fixed(Fixed { pad, desc, ..Fixed::new(width) })
-            }
-            Frame::Fixed(width) => Container::Fixed(Fixed { desc, ..Fixed::new(width) }),
-        }
+    /// Returns where the type's values are stored.
+    pub(super) fn layout(&self) -> &'static Layout {
+        &self.facts.layout
     }
 }
 

@@ -7,6 +7,7 @@
 //! [`search_plan`] plans a query by it.
 
 mod analyser;
+mod cells;
 mod change;
 mod check;
 mod copy;

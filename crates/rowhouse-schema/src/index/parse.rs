@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{Columns, Result};
 
+use super::cells::select;
 use super::change::Parts;
 use super::full_form::FullForm;
 use super::names::{Base, Source};
@@ -230,21 +231,6 @@ fn reads(
     let conditions = rows.into_iter().flat_map(RowConditions::columns);
     let all: Vec<_> = sources.chain(conditions).chain(covers).collect();
     select(&all)
-}
-
-/// Returns the cells in these columns. For a column with a qualifier template, the whole family.
-pub(super) fn select(all: &[&Column]) -> Columns {
-    let mut reads = Columns::all();
-    for column in all {
-        if let Some(qualifier) = column.qualifier() {
-            reads.add_column(column.family.clone(), qualifier.to_vec());
-        }
-    }
-    // A family after its columns: named later, these would narrow it.
-    for column in all.iter().filter(|column| column.template().is_some()) {
-        reads.add_family(column.family.clone());
-    }
-    reads
 }
 
 /// Splits a declaration into words.

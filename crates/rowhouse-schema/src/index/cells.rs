@@ -4,6 +4,7 @@ use rowhouse_model::{Columns, KeyValue, Row};
 
 use crate::columns::Column;
 
+/// Returns the cell that a row shows of a column with one qualifier.
 pub(super) fn newest<'r>(column: &Column, cells: &'r Row) -> Option<KeyValue<'r>> {
     cells.cell(column.family(), column.qualifier()?)
 }

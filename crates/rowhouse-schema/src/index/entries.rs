@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use rowhouse_model::{Bytes, Error, KeyValue, Result, Row, escape};
 
 use super::cells::newest;
+use super::declaration::{Declaration, Index};
 use super::full_form::KeySource;
 use super::names::Source;
-use super::{Declaration, Index};
 use crate::columns::Column;
 use crate::encode::ValueForm;
 use crate::error::KeyMismatch;

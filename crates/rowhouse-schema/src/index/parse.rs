@@ -12,11 +12,11 @@ use rowhouse_model::{Columns, Result};
 
 use super::cells::select;
 use super::change::Parts;
+use super::declaration::{Declaration, Index};
 use super::full_form::FullForm;
 use super::names::{Base, Source};
 use super::parse_search::read_search;
 use super::search::Search;
-use super::{Declaration, Index};
 use crate::columns::{Column, ColumnSchema};
 use crate::encode::End;
 use crate::error::Fault;

@@ -6,7 +6,7 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::predicate::Comparison;
 use super::ranges::{normalize, subtract};
 use super::sequence::{StoredTest, is_boundary};

@@ -16,6 +16,7 @@ mod estimate;
 mod explain;
 mod fixed;
 mod hints;
+mod key_ranges;
 mod matching;
 mod merge;
 mod number;

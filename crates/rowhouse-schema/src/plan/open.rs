@@ -7,7 +7,7 @@
 
 use rowhouse_model::RowRange;
 
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::predicate::Comparison;
 use super::ranges::subtract;
 use super::sequence::{StoredTest, is_boundary};

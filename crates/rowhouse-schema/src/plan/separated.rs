@@ -4,7 +4,7 @@
 
 use rowhouse_model::RowRange;
 
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::predicate::Comparison;
 use super::sequence::{StoredTest, compared};
 use crate::encode::{Separated, Separation};

@@ -3,7 +3,7 @@
 use rowhouse_model::RowRange;
 
 use super::fixed::fixed_keys;
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::open::open_keys;
 use super::predicate::Comparison;
 use super::ranges::{intersect, normalize};

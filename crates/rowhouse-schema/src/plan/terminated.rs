@@ -2,7 +2,7 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::predicate::Comparison;
 use super::sequence::{StoredTest, compared};
 use crate::encode::Terminated;

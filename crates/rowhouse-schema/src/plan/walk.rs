@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
 
-use super::matching::{KeyRanges, Pin, all_values, matching_keys, pins, under, values_count};
+use super::key_ranges::KeyRanges;
+use super::matching::{Pin, all_values, matching_keys, pins, under, values_count};
 use super::ranges::{RANGES_MAX, coarsen, hull, intersect};
 use super::set::FieldConditions;
 use super::streams::Walked;

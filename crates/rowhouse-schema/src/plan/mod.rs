@@ -35,6 +35,7 @@ mod separated;
 mod sequence;
 mod set;
 mod shortest;
+mod stored_test;
 mod streams;
 mod terminated;
 mod walk;

@@ -6,7 +6,7 @@ use rowhouse_model::RowRange;
 
 use super::key_ranges::KeyRanges;
 use super::predicate::Comparison;
-use super::sequence::{StoredTest, compared};
+use super::stored_test::{StoredTest, compared};
 use crate::encode::{Separated, Separation};
 
 pub(super) fn separated_keys(separated: Separated, test: StoredTest<'_>) -> KeyRanges {

@@ -2,7 +2,7 @@
 
 use rowhouse_model::{ErrorKind, Result, TableDescriptor};
 
-use super::{INDEXES_ATTRIBUTE, IndexSchema};
+use super::schema::{INDEXES_ATTRIBUTE, IndexSchema};
 use crate::columns::{COLUMNS_ATTRIBUTE, ColumnSchema};
 use crate::key::{KEY_ATTRIBUTE, KeySchema};
 

@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use rowhouse_model::{Columns, Result};
 
+use super::cells::select;
 use super::change::Parts;
+use super::declaration::{Declaration, Index};
 use super::full_form::FullForm;
 use super::names::{Base, Source};
 use super::parse_search::read_search;
 use super::search::Search;
-use super::{Declaration, Index};
 use crate::columns::{Column, ColumnSchema};
 use crate::encode::End;
 use crate::error::Fault;
@@ -230,21 +231,6 @@ fn reads(
     let conditions = rows.into_iter().flat_map(RowConditions::columns);
     let all: Vec<_> = sources.chain(conditions).chain(covers).collect();
     select(&all)
-}
-
-/// Returns the cells in these columns. For a column with a qualifier template, the whole family.
-pub(super) fn select(all: &[&Column]) -> Columns {
-    let mut reads = Columns::all();
-    for column in all {
-        if let Some(qualifier) = column.qualifier() {
-            reads.add_column(column.family.clone(), qualifier.to_vec());
-        }
-    }
-    // A family after its columns: named later, these would narrow it.
-    for column in all.iter().filter(|column| column.template().is_some()) {
-        reads.add_family(column.family.clone());
-    }
-    reads
 }
 
 /// Splits a declaration into words.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, TableName};
 
-use super::Index;
+use super::declaration::Index;
 use crate::columns::COLUMNS_ATTRIBUTE;
 use crate::key::{INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, LANGUAGE_VERSION, without_version};
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use rowhouse_model::escape;
 
-use super::KeySchema;
 use super::reader::literal;
+use super::schema::KeySchema;
 use crate::template::Element;
 use crate::value::{Shown, Value};
 

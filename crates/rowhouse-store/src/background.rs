@@ -19,6 +19,8 @@ pub(crate) enum Work {
     TidyLog,
     /// Sync the log, after a delay.
     SyncLog,
+    /// Log the counters that are due.
+    LogCounters,
     /// Remove the files that are retained for the next log segments.
     RemoveSpares,
     /// Flush the memstores that pin the oldest log segment.
@@ -62,6 +64,7 @@ impl Queue {
                 Work::RelieveLog
                 | Work::TidyLog
                 | Work::SyncLog
+                | Work::LogCounters
                 | Work::RemoveSpares
                 | Work::ExpireSnapshots
                 | Work::KeepHeat => state.work.push_back(work),

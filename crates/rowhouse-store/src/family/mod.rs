@@ -69,6 +69,7 @@ struct Declared {
     retention: Retention,
     bloom: BloomKind,
     caching: Caching,
+    buffered: Option<Duration>,
     row_limit: Arc<RowLimit>,
 }
 
@@ -105,6 +106,7 @@ impl Declared {
             retention: Retention::from(&descriptor),
             bloom,
             caching,
+            buffered: descriptor.buffered(),
             descriptor,
             policy,
             row_limit,
@@ -182,6 +184,12 @@ impl FamilyStore {
     /// Returns how readers use the block cache for data blocks.
     pub(crate) fn caching(&self) -> Caching {
         self.declared.get().caching
+    }
+
+    /// Returns how long increments may stay out of the log; `None` to log each.
+    #[inline]
+    pub(crate) fn buffered(&self) -> Option<Duration> {
+        self.declared.get().buffered
     }
 
     pub(crate) fn policy(&self) -> &Policy {

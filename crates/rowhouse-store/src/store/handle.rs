@@ -99,6 +99,7 @@ impl Store {
         if background == Background::Threads {
             workers.push(spawn(&engine, "rowhouse-flush", workers::flush)?);
             workers.push(spawn(&engine, "rowhouse-log", workers::maintain_log)?);
+            workers.push(spawn(&engine, "rowhouse-counters", workers::log_counters)?);
             for thread in 0..engine.settings.compaction.threads.max(1) {
                 let share = if thread == 1 { Share::Small } else { Share::All };
                 let merge = move |engine: &Arc<Engine>| compact::work(engine, share);
@@ -355,8 +356,9 @@ impl Store {
     #[cfg(test)]
     pub(crate) fn work_by_hand(&self) -> bool {
         let engine = &self.inner.engine;
-        let waiting =
-            [&engine.log_work, &engine.queue].into_iter().find_map(|queue| queue.pop_waiting());
+        let waiting = [&engine.log_work, &engine.counter_work, &engine.queue]
+            .into_iter()
+            .find_map(|queue| queue.pop_waiting());
         match waiting {
             Some(work) => workers::do_work(engine, &work),
             None => {

@@ -15,6 +15,8 @@ use rowhouse_model::{Bytes, Error, Result};
 pub(crate) enum Work {
     /// Flush a full memstore to a file.
     Flush { region: u64, family: Bytes },
+    /// Compact the memstores of a BUFFERED family in memory.
+    CompactMemory { region: u64, family: Bytes },
     /// Make the next log segment, and sync the full ones.
     TidyLog,
     /// Sync the log, after a delay.
@@ -61,7 +63,8 @@ impl Queue {
             // Flushes make room for writers, so they go before other work.
             match work {
                 Work::Flush { .. } | Work::RelieveMemory => state.work.push_front(work),
-                Work::RelieveLog
+                Work::CompactMemory { .. }
+                | Work::RelieveLog
                 | Work::TidyLog
                 | Work::SyncLog
                 | Work::LogCounters

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use rowhouse_model::{CellRef, Nonce};
 
 use super::Touched;
@@ -20,6 +20,9 @@ pub(crate) const INCREMENTS_MAX: u64 = 10_000;
 /// Bytes of all cells and nonces here, with their overhead, from which on increments are logged at
 /// once.
 const BYTES_MAX: usize = 8 << 20;
+
+/// How long a log that has refused counters is left alone.
+const RETRY_WAIT: Duration = Duration::from_secs(1);
 
 /// Overhead in bytes per row or cell.
 const ENTRY_BYTES: usize = 96;
@@ -36,6 +39,8 @@ pub(crate) struct UnloggedCounters {
 struct State {
     regions: BTreeMap<u64, RegionCounters>,
     bytes: usize,
+    /// The log has refused some of them.
+    is_refused: bool,
 }
 
 /// A region's unlogged counters; at least one.
@@ -86,7 +91,8 @@ impl UnloggedCounters {
 
     /// Returns true if another increment may stay out of the log.
     pub(crate) fn has_room(&self) -> bool {
-        self.state.lock().bytes < BYTES_MAX
+        let state = self.state.lock();
+        state.bytes < BYTES_MAX && !state.is_refused
     }
 
     /// Notes an increment of a row: the cells that it wrote and the nonces. Returns true if the
@@ -162,15 +168,15 @@ impl UnloggedCounters {
         in_region.rows.into_iter().collect()
     }
 
-    /// Puts counters back that the log has refused: they are due after another `period`.
+    /// Puts counters back that the log has refused. Until all are logged, no increment stays out of
+    /// the log: each gets the error of the log.
     pub(crate) fn put_back(&self, region: u64, row: Vec<u8>, counters: RowCounters) {
         let mut state = self.state.lock();
         let state = &mut *state;
-        // The period is not known here; a log that refuses records is tried once a second.
-        let wait = Duration::from_secs(1);
+        state.is_refused = true;
         let now = Instant::now();
         let in_region =
-            state.regions.entry(region).or_insert_with(|| RegionCounters::new(wait, now));
+            state.regions.entry(region).or_insert_with(|| RegionCounters::new(RETRY_WAIT, now));
         state.bytes += row.len() + ENTRY_BYTES + counters.bytes;
         self.rows.fetch_add(1, Ordering::Release);
         let before = in_region.rows.insert(row, counters);
@@ -183,11 +189,20 @@ impl UnloggedCounters {
         if self.is_empty() {
             return;
         }
-        for (row, mut counters) in self.take_region(region) {
-            counters.cells.retain(|_, cell| CellRef::from_checked(cell, 0).key.family != family);
+        let mut state = self.state.lock();
+        let Some(mut in_region) = state.regions.remove(&region) else { return };
+        let rows = std::mem::take(&mut in_region.rows);
+        for (row, mut counters) in rows {
+            self.forget(&mut state, &row, &counters);
+            counters.drop_family(family);
             if !counters.cells.is_empty() {
-                self.put_back(region, row, counters);
+                state.bytes += row.len() + ENTRY_BYTES + counters.bytes;
+                self.rows.fetch_add(1, Ordering::Release);
+                in_region.rows.insert(row, counters);
             }
+        }
+        if !in_region.rows.is_empty() {
+            state.regions.insert(region, in_region);
         }
     }
 
@@ -218,9 +233,11 @@ impl UnloggedCounters {
         due.collect()
     }
 
-    fn forget(&self, state: &mut MutexGuard<'_, State>, row: &[u8], counters: &RowCounters) {
+    fn forget(&self, state: &mut State, row: &[u8], counters: &RowCounters) {
         state.bytes -= row.len() + ENTRY_BYTES + counters.bytes;
-        self.rows.fetch_sub(1, Ordering::Release);
+        if self.rows.fetch_sub(1, Ordering::Release) == 1 {
+            state.is_refused = false;
+        }
     }
 }
 
@@ -257,6 +274,17 @@ impl RowCounters {
             self.cells.insert(column.into(), key_value.to_vec());
         }
         self.bytes += key_value.len();
+    }
+
+    fn drop_family(&mut self, family: &[u8]) {
+        let bytes = &mut self.bytes;
+        self.cells.retain(|column, cell| {
+            let stays = CellRef::from_checked(cell, 0).key.family != family;
+            if !stays {
+                *bytes -= column.len() + ENTRY_BYTES + cell.len();
+            }
+            stays
+        });
     }
 
     /// The newest cells, in HBase's KeyValue layout, in order of families.

@@ -6,6 +6,7 @@
 //! compaction would drop (decision 0051). Open scanners resume in the new file (decision 0052). A
 //! log segment is removed when all its records are in files.
 
+mod compact_memory;
 mod log_counters;
 mod relief;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{Key, Result};
 
+pub(crate) use compact_memory::compact_memory;
 pub(crate) use log_counters::{log_counters, log_counters_of, log_due_counters};
 pub(crate) use relief::{release_flushed_segments, roll_log, shrink_log, shrink_memory};
 

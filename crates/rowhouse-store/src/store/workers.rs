@@ -65,6 +65,9 @@ pub(super) fn do_work(engine: &Arc<Engine>, work: &Work) {
             .find_family(*region, family)
             .map_or(Ok(()), |family| flush::flush_full_memstore(engine, &family))
             .and_then(|()| flush::release_flushed_segments(engine)),
+        Work::CompactMemory { region, family } => engine
+            .find_family(*region, family)
+            .map_or(Ok(()), |family| flush::compact_memory(engine, &family)),
         Work::TidyLog => engine.wal().tidy(),
         Work::SyncLog => engine.wal().sync_in_background(),
         Work::LogCounters => flush::log_due_counters(engine, Instant::now()),

@@ -52,11 +52,13 @@ pub(crate) fn commit(
     }
     debug_assert!(record.check_families().is_ok(), "a family was dropped under the latch");
     let buffered = record.buffered().filter(|_| engine.counters.has_room());
+    if buffered.is_some() {
+        engine.wal().check_writable()?;
+    }
     let is_synced = durability == Durability::FsyncWal;
     let buffering = buffered.map(|period| Buffering { period, is_synced });
     let is_logged = durability != Durability::SkipWal && buffering.is_none();
-    let carried =
-        if is_logged { carry_counters(engine, &mut record)? } else { Vec::new() };
+    let carried = if is_logged { carry_counters(engine, &mut record)? } else { Vec::new() };
     let mut record = record.seal();
     let (sequence, logged) = if is_logged {
         engine.space.wrote(record.record.body_len() as u64);
@@ -79,6 +81,9 @@ pub(crate) fn commit(
     // Publish even if the log refused the record: an unpublished sequence would block all later
     // ones.
     engine.mvcc.publish(sequence);
+    if buffering.is_some() {
+        record.compact_counters(engine);
+    }
     engine.tend_log(matches!(logged, Ok(Some(_))));
     let position = logged?;
     record.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce, sequence));

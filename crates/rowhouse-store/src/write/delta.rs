@@ -1,8 +1,8 @@
 //! Increments and appends: computes the new cells from the current ones.
 
 use rowhouse_model::{
-    Append, Bytes, Cell, CellKind, Durability, Error, Get, Increment, Key, KeyValue, Nonce, Result, Row,
-    TimeRange, Timestamp, counter_value, tags_with_ttl,
+    Append, Bytes, Cell, CellKind, Durability, Error, Get, Increment, Key, KeyValue, Nonce, Result,
+    Row, TimeRange, Timestamp, counter_value, tags_with_ttl,
 };
 
 /// Bytes of the length field that HBase counts in a cell's size.

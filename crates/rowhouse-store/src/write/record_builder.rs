@@ -54,12 +54,7 @@ impl<'a> RecordBuilder<'a> {
     }
 
     /// Adds a counter's new cell, which may stay out of the log for `period`.
-    pub(crate) fn push_counter(
-        &mut self,
-        family: &'a FamilyStore,
-        cell: &Cell,
-        period: Duration,
-    ) {
+    pub(crate) fn push_counter(&mut self, family: &'a FamilyStore, cell: &Cell, period: Duration) {
         self.period = Some(self.period.map_or(period, |shortest| shortest.min(period)));
         self.push_cell(family, cell, None);
     }
@@ -190,11 +185,7 @@ impl<'a> RecordBuilder<'a> {
     /// Completes the record: no cell can be added any more.
     pub(crate) fn seal(self) -> SealedBuilder<'a> {
         let nonces = self.carried_nonces.iter().chain(&self.nonces);
-        SealedBuilder {
-            record: self.body.seal(nonces),
-            parts: self.parts,
-            nonces: self.nonces,
-        }
+        SealedBuilder { record: self.body.seal(nonces), parts: self.parts, nonces: self.nonces }
     }
 }
 
@@ -229,6 +220,12 @@ impl SealedBuilder<'_> {
         if engine.counters.note(region, row, cells, &self.nonces, buffering, now) {
             engine.counter_work.push(Work::LogCounters);
         }
+    }
+
+    /// Requests that older versions of the counters leave the memory, if there are many.
+    #[cold]
+    pub(crate) fn compact_counters(&self, engine: &Engine) {
+        self.parts.iter().for_each(|part| part.family.request_memory_compaction(&engine.queue));
     }
 
     /// Inserts the cells into their memstores. Those that are not logged are flushed when the store

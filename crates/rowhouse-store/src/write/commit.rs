@@ -7,6 +7,7 @@ use rowhouse_model::{Durability, Result};
 
 use crate::commits::{Buffering, RowCounters};
 use crate::engine::Engine;
+use crate::family::FamilyStore;
 use crate::flush::log_counters;
 use crate::wal::Position;
 use crate::write::record_builder::RecordBuilder;
@@ -72,7 +73,9 @@ pub(crate) fn commit(
         record.note_counters(engine, buffering);
     }
     if logged.is_ok() {
-        record.insert(engine, sequence, is_logged || buffering.is_some());
+        // Counters get their newest value logged, and no older version.
+        let is_lost = |family: &FamilyStore| buffering.is_none() || family.has_versions();
+        record.insert(engine, sequence, |family| !is_logged && is_lost(family));
     } else {
         for (region, row, counters) in carried {
             engine.counters.put_back(region, row, counters);

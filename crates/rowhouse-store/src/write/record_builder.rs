@@ -228,14 +228,19 @@ impl SealedBuilder<'_> {
         self.parts.iter().for_each(|part| part.family.request_memory_compaction(&engine.queue));
     }
 
-    /// Inserts the cells into their memstores. Those that are not logged are flushed when the store
-    /// is closed.
-    pub(crate) fn insert(&self, engine: &Engine, sequence: u64, is_logged: bool) {
+    /// Inserts the cells into their memstores. Those in families that `is_unlogged` selects are
+    /// flushed when the store is closed.
+    pub(crate) fn insert(
+        &self,
+        engine: &Engine,
+        sequence: u64,
+        is_unlogged: impl Fn(&FamilyStore) -> bool,
+    ) {
         for part in &self.parts {
             let memstore = part.family.active();
             let cells = self.record.cells(part.begin, part.end);
             let added = cells.map(|key_value| memstore.insert(key_value, sequence)).sum();
-            if !is_logged {
+            if is_unlogged(part.family) {
                 memstore.set_unlogged();
             }
             engine.memory.add(added);

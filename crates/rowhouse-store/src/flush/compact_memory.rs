@@ -9,7 +9,7 @@ use crate::cells::Cells;
 use crate::compact::CompactionFilter;
 use crate::compaction_policy::CompactionKind;
 use crate::engine::Engine;
-use crate::family::FamilyStore;
+use crate::family::{FamilyStore, Inputs};
 use crate::memstore::{Memstore, MemstoreCursor};
 use crate::read::{Merge, Source};
 
@@ -55,14 +55,21 @@ pub(crate) fn compact_memory(engine: &Engine, family: &FamilyStore) -> Result<()
         }
         merge.advance()?;
     }
-    engine.memory.add(bytes);
-    family.change(|super_version| {
-        super_version.frozen.retain(|it| !frozen.iter().any(|old| Arc::ptr_eq(it, old)));
-        super_version.frozen.insert(0, Arc::new(compacted));
-        super_version.readable_from = super_version.readable_from.max(last);
-    });
-    engine.leave_to_readers(frozen.iter());
-    drop(frozen);
-    engine.reader_memory.free();
+    let compacted = Arc::new(compacted);
+    // It may be steady meanwhile.
+    let is_installed = family.install(None, Inputs::Memstores(&frozen), || {
+        engine.memory.add(bytes);
+        family.change(|super_version| {
+            super_version.frozen.retain(|it| !frozen.iter().any(|old| Arc::ptr_eq(it, old)));
+            super_version.frozen.insert(0, compacted);
+            super_version.readable_from = super_version.readable_from.max(last);
+        });
+        Ok(())
+    })?;
+    if is_installed {
+        engine.leave_to_readers(frozen.iter());
+        drop(frozen);
+        engine.reader_memory.free();
+    }
     Ok(())
 }

@@ -77,7 +77,7 @@ pub(crate) fn log_counters(
     for (region, _, counters) in &taken {
         counters.encode(*region, &mut body);
     }
-    let nonces = taken.iter().flat_map(|(_, _, counters)| counters.nonces());
+    let nonces = taken.iter().flat_map(|(_, _, counters)| counters.nonces().iter().copied());
     let mut record = body.seal(nonces);
     engine.space.wrote(record.body_len() as u64);
     let (sequence, logged) = engine.wal().append(&mut record, || engine.mvcc.reserve());

@@ -114,10 +114,7 @@ impl RecordBody {
     }
 
     /// Closes the body and computes the checksum: the work that needs no lock on the log.
-    pub(crate) fn seal<'n, N>(mut self, nonces: N) -> SealedRecord
-    where
-        N: Iterator<Item = &'n Nonce> + Clone,
-    {
+    pub(crate) fn seal(mut self, nonces: impl Iterator<Item = Nonce> + Clone) -> SealedRecord {
         if self.bytes.is_empty() {
             self.begin();
         }
@@ -411,7 +408,7 @@ pub(crate) fn reencode(body: Bytes) -> Result<Vec<u8>> {
                 body.group(*region, family);
                 cells.iter().for_each(|cell| body.cell(cell.as_bytes(), None));
             }
-            body.seal(commit.nonces.iter())
+            body.seal(commit.nonces.iter().copied())
         }
     };
     Ok(sealed.bytes[HEADER_LEN..][..sealed.body_len].to_vec())
@@ -437,7 +434,7 @@ mod tests {
         body.cell(cell("b", b"2").as_bytes(), None);
         body.group(8, b"g");
         body.cell(cell("c", b"4").with_timestamp(Timestamp::LATEST).as_bytes(), Some(0));
-        body.seal([Nonce { group: 1, number: 2 }].iter()).finish(EPOCH, 64, 42, 0).to_vec()
+        body.seal([Nonce { group: 1, number: 2 }].into_iter()).finish(EPOCH, 64, 42, 0).to_vec()
     }
 
     /// Decodes the record at offset 64; `None` unless it and the end mark are valid.

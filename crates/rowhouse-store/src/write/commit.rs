@@ -52,7 +52,9 @@ pub(crate) fn commit(
         return Ok(Committed::nothing());
     }
     debug_assert!(record.check_families().is_ok(), "a family was dropped under the latch");
-    let buffered = record.buffered().filter(|_| engine.counters.has_room());
+    let buffered = record.buffered();
+    let buffered =
+        buffered.filter(|_| record.len() <= BUFFERED_LEN_MAX && engine.counters.has_room());
     if buffered.is_some() {
         engine.wal().check_writable()?;
     }
@@ -60,7 +62,8 @@ pub(crate) fn commit(
     let buffering = buffered.map(|period| Buffering { period, is_synced });
     let is_logged = durability != Durability::SkipWal && buffering.is_none();
     let carried = if is_logged { carry_counters(engine, &mut record)? } else { Vec::new() };
-    let mut record = record.seal();
+    let mut record =
+        record.seal(carried.iter().flat_map(|(_, _, counters)| counters.nonces().iter().copied()));
     let (sequence, logged) = if is_logged {
         engine.space.wrote(record.record.body_len() as u64);
         let (sequence, logged) = engine.wal().append(&mut record.record, || engine.mvcc.reserve());
@@ -101,6 +104,10 @@ fn carry_counters(engine: &Engine, record: &mut RecordBuilder<'_>) -> Result<Car
 }
 
 type Carried = Vec<(u64, Vec<u8>, RowCounters)>;
+
+/// The longest record of counters, in bytes, that may stay out of the log, so that all of them have
+/// room in one record.
+const BUFFERED_LEN_MAX: usize = 1 << 20;
 
 /// The longest body, in bytes, to which counters are added.
 const CARRYING_LEN_MAX: usize = 4 << 20;

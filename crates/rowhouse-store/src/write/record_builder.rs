@@ -20,8 +20,6 @@ pub(crate) struct RecordBuilder<'a> {
     parts: Vec<Part<'a>>,
     /// The nonces of the increments and appends.
     pub(crate) nonces: Vec<Nonce>,
-    /// Nonces of earlier increments that are not in the log.
-    carried_nonces: Vec<Nonce>,
     /// The rows on which the record depends, by region id, besides the rows that it changes.
     pub(crate) reads: Vec<(u64, Touched)>,
     /// The shortest period of the counters in it; `None` before the first.
@@ -179,13 +177,16 @@ impl<'a> RecordBuilder<'a> {
             part.begin += moved;
             part.end += moved;
         }
-        self.carried_nonces.extend(counters.nonces());
     }
 
-    /// Completes the record: no cell can be added any more.
-    pub(crate) fn seal(self) -> SealedBuilder<'a> {
-        let nonces = self.carried_nonces.iter().chain(&self.nonces);
-        SealedBuilder { record: self.body.seal(nonces), parts: self.parts, nonces: self.nonces }
+    /// Completes the record: no cell can be added any more. `carried` are the nonces of the carried
+    /// counters.
+    pub(crate) fn seal(self, carried: impl Iterator<Item = Nonce> + Clone) -> SealedBuilder<'a> {
+        SealedBuilder {
+            record: self.body.seal(carried.chain(self.nonces.iter().copied())),
+            parts: self.parts,
+            nonces: self.nonces,
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use rowhouse_model::{CellRef, Nonce};
 use super::Touched;
 
 /// Increments in one region after which the values are logged before the period ends.
-pub(crate) const INCREMENTS_MAX: u64 = 10_000;
+const INCREMENTS_MAX: u64 = 10_000;
 
 /// Bytes of all cells and nonces here, with their overhead, from which on increments are logged at
 /// once.

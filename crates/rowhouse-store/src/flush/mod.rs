@@ -1,10 +1,11 @@
 //! Flushes memstores to files.
 //!
 //! A full memstore is frozen while the freeze latch is held for writing, so that no commit is half
-//! in it; the region's counters are logged at that moment (decision 0086). The log is synced before the manifest edit that adds the file: a power cut cannot lose
-//! cells that the same mutation has in other families. A flush drops the cells that a minor
-//! compaction would drop (decision 0051). Open scanners resume in the new file (decision 0052). A
-//! log segment is removed when all its records are in files.
+//! in it; the region's counters are logged at that moment (decision 0086). The log is synced before
+//! the manifest edit that adds the file: a power cut cannot lose cells that the same mutation has
+//! in other families. A flush drops the cells that a minor compaction would drop (decision 0051).
+//! Open scanners resume in the new file (decision 0052). A log segment is removed when all its
+//! records are in files.
 
 mod compact_memory;
 mod log_counters;

@@ -13,8 +13,8 @@ use crate::wal::LogEnd;
 
 impl Store {
     /// Closes the store: pending writes finish, later calls are refused, counters that are not in
-    /// the log are logged, other data that is not in it is flushed, the log is synced, and the directory is unlocked. Remaining handles refuse
-    /// every call.
+    /// the log are logged, other data that is not in it is flushed, the log is synced, and the
+    /// directory is unlocked. Remaining handles refuse every call.
     ///
     /// # Errors
     /// `Io` when something could not be written or synced, or the directory was removed or

@@ -237,8 +237,8 @@ impl Store {
     /// sees every change that is committed after this call returns. See [`Observer`].
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` for a system table, and for an observer that reads a family
-    /// whose increments are BUFFERED.
+    /// `TableNotFound`; `InvalidRequest` for a system table, and for an observer that reads a
+    /// family whose increments are BUFFERED.
     pub fn observe(&self, table: &TableName, observer: Arc<dyn Observer>) -> Result<()> {
         if table.is_system() {
             return Err(Self::refuse_write(table));

@@ -239,7 +239,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(64), ..ProptestConfig::default() })]
 
     #[test]
-    fn a_buffered_family_answers_and_shows_what_a_plain_one_does(
+    fn a_buffered_family_reads_as_a_plain_one(
         steps in prop::collection::vec(step(), 1..60),
         versions in 1..3u32,
         by_sequence in any::<bool>(),

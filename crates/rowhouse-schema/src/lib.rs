@@ -83,7 +83,8 @@ pub use index::{
     INDEX_MAINTAINER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost,
     IndexOf, IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, LIST_FAMILY, Promotion,
     QUEUE_FAMILY, SEGMENT_FAMILY, SERVER_MAINTAINER, Search, SearchField, SearchPlan, WhyNot,
-    check_altered_declarations, check_declarations, index_damage, is_former_key, layout_of,
+    check_altered_declarations, check_buffered_columns, check_declarations, index_damage,
+    is_former_key, layout_of,
 };
 pub use key::{
     INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,

@@ -10,7 +10,7 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result, escape};
 
 use crate::background::{Queue, Work};
 use crate::clock::TimestampSource;
-use crate::commits::{Nonces, RecentWrites, RowLocks};
+use crate::commits::{Nonces, RecentWrites, RowLocks, UnloggedCounters};
 use crate::compaction_queue::{Candidates, Compactions};
 use crate::disk::Disk;
 use crate::erased::Erased;
@@ -53,6 +53,7 @@ pub(crate) struct Engine {
     pub(crate) reader_memory: Arc<ReaderMemory>,
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
+    pub(crate) counters: UnloggedCounters,
     pub(crate) observers: Observers,
     /// The tables that have indexes; `None` if there are none.
     pub(crate) indexed: ArcSwapOption<Erased>,
@@ -62,6 +63,8 @@ pub(crate) struct Engine {
     pub(crate) queue: Queue,
     /// Log maintenance that no caller has to wait for.
     pub(crate) log_work: Queue,
+    /// Wakes the thread that logs counters: some are due earlier than it knows.
+    pub(crate) counter_work: Queue,
     pub(crate) space: Space,
     /// The compaction threads' work.
     pub(crate) compactions: Compactions,
@@ -99,6 +102,7 @@ impl Engine {
     pub(crate) fn end_background(&self) {
         self.queue.close();
         self.log_work.close();
+        self.counter_work.close();
         self.compactions.close();
         self.splits.close();
         self.index_builds.close();
@@ -209,8 +213,9 @@ impl Engine {
         family
     }
 
-    /// Removes a dropped family from the map.
+    /// Removes a dropped family from the map. The caller holds the freeze latch exclusively.
     pub(crate) fn forget_family(&self, family: &FamilyStore) {
+        self.counters.discard(family.region_id(), family.name());
         self.families.write().remove(&(family.region_id(), family.name().clone()));
     }
 

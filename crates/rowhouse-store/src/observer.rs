@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use rowhouse_model::{Bytes, Columns, Error, Mutation, Result, Row, TableDescriptor, TableName};
+use rowhouse_schema::check_buffered_columns;
 
 /// The table attribute that names the observers without which the table cannot be written:
 /// `1 NAME, NAME`. See [`with_observers`].
@@ -214,6 +215,24 @@ impl Observers {
         observers.map_or(Ok(()), |observers| observers.check(table))
     }
 
+    /// Checks that no observer of a table, registered or named by the descriptor, reads a family
+    /// whose increments are BUFFERED. The columns of one that is only named are not known: it may
+    /// read all.
+    ///
+    /// # Errors
+    /// As [`check_buffered_columns`].
+    pub(crate) fn check_buffered(&self, table: &TableDescriptor) -> Result<()> {
+        for name in named_observers(table)? {
+            check_buffered_columns(table, &Columns::all(), &described(&name))?;
+        }
+        let by_table = self.by_table();
+        let observers = by_table.as_ref().and_then(|by_table| by_table.get(table.name()));
+        for observer in observers.into_iter().flat_map(TableObservers::registered) {
+            check_buffered_columns(table, &observer.columns(), &described(observer.name()))?;
+        }
+        Ok(())
+    }
+
     /// Notes a change to a table, to be reported once the locks for the change are released. A
     /// dropped table's observers are removed at once: a table with the same name may follow.
     pub(crate) fn note(&self, table: &TableName, change: TableChange) {
@@ -238,6 +257,11 @@ impl Observers {
         by_table.retain(|_, observers| observers.is_needed());
         self.by_table.store((!by_table.is_empty()).then(|| Arc::new(by_table)));
     }
+}
+
+/// Returns an observer for messages.
+pub(crate) fn described(name: &str) -> String {
+    if name.is_empty() { "an observer".to_owned() } else { format!("observer `{name}`") }
 }
 
 /// Returns the observer names without which a table cannot be written.

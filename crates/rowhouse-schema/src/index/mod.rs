@@ -29,7 +29,7 @@ mod table;
 
 pub use analyser::Analyser;
 pub use change::ChangeReads;
-pub use check::{check_altered_declarations, check_declarations};
+pub use check::{check_altered_declarations, check_buffered_columns, check_declarations};
 pub use copy::{FORMER_KEY_ATTRIBUTE, LAYOUT_ATTRIBUTE, Promotion, is_former_key, layout_of};
 pub use cost::{COLLECTED_ENTRIES_MAX, CheapestWay, IndexCost};
 pub use declaration::Index;

@@ -27,6 +27,7 @@ mod skip_list;
 mod spans;
 mod sync;
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -76,6 +77,15 @@ impl Default for Memstore {
 }
 
 impl Memstore {
+    /// Returns an empty memstore for the cells of others, which were written under these sequences.
+    pub(crate) fn of_sequences(sequences: RangeInclusive<u64>) -> Self {
+        Self {
+            first_sequence: AtomicU64::new(*sequences.start()),
+            last_sequence: AtomicU64::new(*sequences.end()),
+            ..Self::default()
+        }
+    }
+
     /// Returns the time since which it can be filled.
     pub(crate) fn started(&self) -> Instant {
         self.started

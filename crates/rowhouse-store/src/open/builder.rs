@@ -18,7 +18,7 @@ use crate::aside;
 use crate::background::Queue;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
-use crate::commits::{Nonces, RecentWrites, RowLocks};
+use crate::commits::{Nonces, RecentWrites, RowLocks, UnloggedCounters};
 use crate::compaction_policy::Policy;
 use crate::compaction_queue::Compactions;
 use crate::directory::{self, Directory, HolderState};
@@ -205,6 +205,8 @@ impl Builder {
             indexed: ArcSwapOption::empty(),
             queue: Queue::default(),
             log_work: Queue::default(),
+            counter_work: Queue::default(),
+            counters: UnloggedCounters::default(),
             compactions: Compactions::default(),
             splits: IdQueue::default(),
             index_builds: IdQueue::default(),

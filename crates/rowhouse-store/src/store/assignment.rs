@@ -9,6 +9,7 @@ use rowhouse_model::{Bytes, Error, Result};
 use super::Store;
 use super::alter::release_flushed_segments;
 use super::closed_regions::ClosedRegions;
+use crate::flush;
 use crate::manifest::{Assignment, EditKind, RegionAssigned};
 use crate::region::Region;
 
@@ -114,6 +115,8 @@ impl Store {
         if assignments.is_empty() {
             return Ok(());
         }
+        let regions: Vec<_> = assignments.iter().map(|(region, _)| region.id()).collect();
+        flush::log_counters_of(&self.inner.engine, &regions)?;
         let edit = |(region, assignment): &(Arc<Region>, Assignment)| {
             EditKind::RegionAssigned(RegionAssigned::new(region.id(), *assignment))
         };

@@ -246,6 +246,9 @@ fn keep_files(engine: &Arc<Engine>, table: &Table, snapshot: &Snapshot) -> Resul
     if flushes {
         // Flushes most data before writers have to wait.
         families.iter().try_for_each(|family| flush::flush(engine, family))?;
+    } else {
+        let regions: Vec<_> = table.regions().iter().map(|region| region.id()).collect();
+        flush::log_counters_of(engine, &regions)?;
     }
     // No other flush may add a file.
     let _quiet: Vec<_> = families.iter().map(|family| family.flushing.lock()).collect();

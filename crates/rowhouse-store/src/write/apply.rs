@@ -379,6 +379,10 @@ where
         // mutations, as in HBase.
         let now = self.issue(self.are_deletes(), rows.after());
         let mut batch = Batch::new(self.region, self.atomicity, now).after(seen);
+        let changed = self.changes.clone().next().map(|(_, mutation)| mutation.row());
+        for (row, _) in self.conditions.iter().filter(|(row, _)| Some(*row) != changed) {
+            batch.note_read(self.region, row);
+        }
         if !self.is_each() {
             let changes = self.changes.clone();
             batch.set_durability(strongest(

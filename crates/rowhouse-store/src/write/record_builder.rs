@@ -1,9 +1,12 @@
 //! Builds a commit's log record: the cells of the mutations in the log's encoding.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use rowhouse_model::{Bytes, Cell, CellRef, Error, ErrorKind, Nonce, Result, Timestamp, escape};
 
+use crate::background::Work;
+use crate::commits::{Buffering, RowCounters, Touched};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::read::Pending;
@@ -17,6 +20,12 @@ pub(crate) struct RecordBuilder<'a> {
     parts: Vec<Part<'a>>,
     /// The nonces of the increments and appends.
     pub(crate) nonces: Vec<Nonce>,
+    /// The rows on which the record depends, by region id, besides the rows that it changes.
+    pub(crate) reads: Vec<(u64, Touched)>,
+    /// The shortest period of the counters in it; `None` before the first.
+    period: Option<Duration>,
+    /// Some cells are not counters that may stay out of the log.
+    must_log: bool,
 }
 
 /// The cells in a record up to which [`RecordBuilder::fill`] has come: the part, and where the
@@ -38,6 +47,17 @@ struct Part<'a> {
 impl<'a> RecordBuilder<'a> {
     /// Adds a cell, with timestamp `at` instead of the cell's own if given.
     pub(crate) fn push(&mut self, family: &'a FamilyStore, cell: &Cell, at: Option<Timestamp>) {
+        self.must_log = true;
+        self.push_cell(family, cell, at);
+    }
+
+    /// Adds a counter's new cell, which may stay out of the log for `period`.
+    pub(crate) fn push_counter(&mut self, family: &'a FamilyStore, cell: &Cell, period: Duration) {
+        self.period = Some(self.period.map_or(period, |shortest| shortest.min(period)));
+        self.push_cell(family, cell, None);
+    }
+
+    fn push_cell(&mut self, family: &'a FamilyStore, cell: &Cell, at: Option<Timestamp>) {
         if !self.parts.last().is_some_and(|part| std::ptr::eq(part.family, family)) {
             self.body.group(family.region_id(), family.name());
             let begin = self.body.buffer_len();
@@ -138,10 +158,32 @@ impl<'a> RecordBuilder<'a> {
         cells.map(|cell| Cell::from_checked(Bytes::copy_from_slice(cell), 0)).collect()
     }
 
-    /// Completes the record: no cell can be added any more.
-    pub(crate) fn seal(self) -> SealedBuilder<'a> {
+    /// Returns for how long the record may stay out of the log: it has counters of one row and
+    /// nothing else. A record of several rows would not survive as a whole.
+    pub(crate) fn buffered(&self) -> Option<Duration> {
+        let period = self.period.filter(|_| !self.must_log)?;
+        let mut rows = self.rows();
+        let first = rows.next();
+        rows.all(|row| Some(row) == first).then_some(period)
+    }
+
+    /// Adds counters of earlier increments to the log record alone: the memstores have them. They
+    /// go before the record's own cells, which may replace one of them.
+    pub(crate) fn carry(&mut self, region: u64, counters: &RowCounters) {
+        let mut carried = RecordBody::default();
+        counters.encode(region, &mut carried);
+        let moved = self.body.put_first(carried);
+        for part in &mut self.parts {
+            part.begin += moved;
+            part.end += moved;
+        }
+    }
+
+    /// Completes the record: no cell can be added any more. `carried` are the nonces of the carried
+    /// counters.
+    pub(crate) fn seal(self, carried: impl Iterator<Item = Nonce> + Clone) -> SealedBuilder<'a> {
         SealedBuilder {
-            record: self.body.seal(&self.nonces),
+            record: self.body.seal(carried.chain(self.nonces.iter().copied())),
             parts: self.parts,
             nonces: self.nonces,
         }
@@ -169,13 +211,37 @@ impl SealedBuilder<'_> {
         })
     }
 
-    /// Inserts the cells into their memstores.
-    pub(crate) fn insert(&self, engine: &Engine, sequence: u64, is_logged: bool) {
+    /// Notes that the log does not have the record, which has counters of one row alone. Before it
+    /// is visible: what has read a counter must know that the log may lack it.
+    #[cold]
+    pub(crate) fn note_counters(&self, engine: &Engine, buffering: Buffering) {
+        let Some((region, row)) = self.rows().next() else { return };
+        let cells = self.parts.iter().flat_map(|part| self.record.cells(part.begin, part.end));
+        let now = Instant::now();
+        if engine.counters.note(region, row, cells, &self.nonces, buffering, now) {
+            engine.counter_work.push(Work::LogCounters);
+        }
+    }
+
+    /// Requests that older versions of the counters leave the memory, if there are many.
+    #[cold]
+    pub(crate) fn compact_counters(&self, engine: &Engine) {
+        self.parts.iter().for_each(|part| part.family.request_memory_compaction(&engine.queue));
+    }
+
+    /// Inserts the cells into their memstores. Those in families that `is_unlogged` selects are
+    /// flushed when the store is closed.
+    pub(crate) fn insert(
+        &self,
+        engine: &Engine,
+        sequence: u64,
+        is_unlogged: impl Fn(&FamilyStore) -> bool,
+    ) {
         for part in &self.parts {
             let memstore = part.family.active();
             let cells = self.record.cells(part.begin, part.end);
             let added = cells.map(|key_value| memstore.insert(key_value, sequence)).sum();
-            if !is_logged {
+            if is_unlogged(part.family) {
                 memstore.set_unlogged();
             }
             engine.memory.add(added);

@@ -8,6 +8,7 @@ mod assignment;
 mod automatic_splits;
 mod backups;
 mod batch_outcomes;
+mod buffered_counters;
 mod changed_meanwhile;
 mod conditional_writes;
 mod copies;

@@ -117,6 +117,7 @@ impl Cluster {
         for _ in 0..ALTER_ATTEMPTS_MAX {
             let current = self.describe(name).await?;
             let altered = change(&current)?;
+            self.maintainer.refuse_buffered(Some(&current), &altered).await?;
             let declares =
                 |it: &TableDescriptor| it.attributes.contains_key(INDEXES_ATTRIBUTE.as_bytes());
             let done = match declares(&current) || declares(&altered) {

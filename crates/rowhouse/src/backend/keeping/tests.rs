@@ -429,6 +429,24 @@ async fn every_kind_of_write_leaves_the_entries_that_the_rows_have() {
 }
 
 #[tokio::test]
+async fn a_buffered_family_is_refused_where_each_increment_is_logged() {
+    let scene = Scene::start().await;
+    let one = scene.quick().await;
+    let buffered = FamilyDescriptor::new("n").unwrap().attribute("BUFFERED", "1s");
+    let spec = TableSpec::new("hits").family_with(buffered.clone());
+    let refused = one.database.create_table(spec).await.map(|_| ()).unwrap_err();
+    let message = "Apache HBase logs each increment, BUFFERED has no effect there; a buffer of \
+                   counters (`Table::counter_buffer`) gathers them in the client: family=n";
+    assert_eq!((refused.kind(), refused.message()), (ErrorKind::Unsupported, message));
+    one.database.create_table(TableSpec::new("hits").family("n")).await.unwrap();
+    let admin = one.database.admin();
+    let alter = move |it: &TableDescriptor| Ok(it.clone().family(buffered.clone()));
+    assert_eq!(admin.alter_table("hits", alter).await.unwrap_err().message(), message);
+    one.database.close().await.unwrap();
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_value_of_a_unique_index_has_one_row_when_its_claimant_fails() {
     let scene = Scene::start().await;
     let one = scene.quick().await;

@@ -54,9 +54,9 @@ pub(crate) async fn main() -> Result<()> {
     follows.delete(unfollow).await?;
 
     for (user, expected) in [("bob", &["ann", "eve"][..]), ("eve", &[])] {
-        let found = fans_of(&fans, user).await?;
-        println!("{user} has the fans {found:?}");
-        assert_eq!(found, expected);
+        let names = fans_of(&fans, user).await?;
+        println!("{user} has the fans {names:?}");
+        assert_eq!(names, expected);
     }
     database.close().await?;
     server.stop().await

@@ -66,7 +66,8 @@ pub(super) fn call_from_proto(method: &str, request: Bytes) -> Result<Option<Del
     };
     let start = message.start_row.unwrap_or_default();
     let range = RowRange::new(start, message.stop_row.unwrap_or_default());
-    let (query, zone) = (message.query, message.zone);
+    let query = message.query;
+    let zone = message.zone;
     let request = DeleteRows { query, zone, range, cells, timestamp, batch_rows, durability };
     request.check()?;
     Ok(Some(request))

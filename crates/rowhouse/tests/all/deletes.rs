@@ -434,7 +434,9 @@ async fn cheaper_ways_are_named() {
         assert_eq!(advice("at < 2020").await, [by_age.clone()]);
         assert_eq!(advice("at <= 2020-01-01 and at < 2021").await, [by_age]);
         assert_eq!(advice("user = 'bob'").await, [DeleteAdvice::TruncateRegions(1)]);
-        assert_eq!(advice("user >= ''").await, [DeleteAdvice::Truncate]);
+        assert_eq!(advice("user >= ''").await, [DeleteAdvice::TruncateRegions(2)]);
+        let all = mail.query_where(Predicate::all()).delete();
+        assert_eq!(all.advice().await.unwrap(), [DeleteAdvice::Truncate]);
         for query in ["user = 'ann'", "user = 'bob' and at < 2020", "sender = 'eve'"] {
             assert_eq!(advice(query).await, [], "{query}");
         }

@@ -90,12 +90,12 @@ async fn an_index_of_the_cells_of_a_row_gives_the_same_reads() {
             }
         }
         // One sender: the cells, read by the index.
-        let query = table.query("user = 'bob' and mail.sender = 'eve'").using("by_sender");
-        let rows = query.rows().await.unwrap().collect().await.unwrap();
+        let query = table.query("user = 'bob' and mail.sender = 'eve'").family("m");
+        let rows = query.using("by_sender").rows().await.unwrap().collect().await.unwrap();
         assert_eq!(rows.len(), 1);
         let id_of = |qualifier: &[u8]| u32::from_be_bytes(qualifier[8..12].try_into().unwrap());
-        let found: Vec<_> = rows[0].row().cells().map(|cell| id_of(cell.qualifier())).collect();
-        assert_eq!(found, [6, 4, 1]);
+        let ids: Vec<_> = rows[0].row().cells().map(|cell| id_of(cell.qualifier())).collect();
+        assert_eq!(ids, [6, 4, 1]);
         // All in the order of the senders, and pages: a range of rows of the index table.
         let entries = database.table("mailboxes.by_sender").await.unwrap();
         let page = async |after: Option<Bytes>, rows: u64| {

@@ -83,7 +83,7 @@ fn fill(client: &mut Client, region: &RegionInfo) {
 fn cells(client: &mut Client, region: &RegionInfo, raw: bool) -> String {
     let mut scan = Scan::all();
     scan.raw = raw;
-    scan.versions = u32::MAX;
+    scan.versions = 10;
     let answer = open(client, region, OpenScan::new(scan), 100).unwrap();
     let mut text = String::new();
     for row in &answer.rows {
@@ -106,7 +106,7 @@ fn bulk_deletes_remove_what_the_scan_returns_by_ordinary_markers() {
     let mut client = server.client();
     let of_b = || Scan::new(RowRange::row(b"b"));
     let refused = bulk_delete(&mut client, &region, &request(of_b(), DeleteType::Row, None));
-    let message = refused.unwrap_err().to_string();
+    let message = refused.unwrap_err().message;
     assert!(message.contains("the table must declare"), "{message}");
     declare(&server, "t");
     fill(&mut client, &region);
@@ -126,8 +126,20 @@ fn bulk_deletes_remove_what_the_scan_returns_by_ordinary_markers() {
         run(Scan::all(), DeleteType::Row, None),
         run(Scan::all(), DeleteType::Row, None),
     ];
-    expect![[""]].assert_eq(&counts.join("\n"));
-    expect![[""]].assert_eq(&cells(&mut client, &region, true));
+    expect![[r#"
+        rows=1 versions=Some(1)
+        rows=1 versions=Some(3)
+        rows=1 versions=None
+        rows=1 versions=None
+        rows=2 versions=None
+        rows=1 versions=None
+        rows=0 versions=None"#]]
+    .assert_eq(&counts.join("\n"));
+    expect![[r#"
+        a cf:/now/DeleteFamily cf:/6/DeleteFamily cf:/5/DeleteFamily cf:q/7/Put cf:q/5/Put cf:r/7/Put cf:r/5/Put d:/now/DeleteFamily d:/5/DeleteFamily d:q/7/Put d:q/5/Put
+        b cf:/5/DeleteFamily cf:q/7/DeleteVersion cf:q/7/Put cf:q/5/DeleteVersion cf:q/5/Put cf:r/7/DeleteVersion cf:r/7/Put cf:r/5/Put d:/5/DeleteFamily d:q/7/DeleteVersion d:q/7/Put d:q/5/Put
+        c cf:q/now/DeleteColumn cf:q/7/Put cf:q/5/Put cf:r/now/DeleteColumn cf:r/7/Put cf:r/5/Put d:q/now/DeleteColumn d:q/7/Put d:q/5/Put
+    "#]].assert_eq(&cells(&mut client, &region, true));
     assert_eq!(cells(&mut client, &region, false), "");
 }
 
@@ -141,7 +153,7 @@ fn a_bulk_delete_takes_a_query_in_the_scan_and_refuses_an_empty_batch() {
     let range = RowRange::new("r05", "r15");
     let mut message = request(Scan::new(range), DeleteType::Row, None);
     message.row_batch_size = 0;
-    let refused = bulk_delete(&mut client, &region, &message).unwrap_err().to_string();
+    let refused = bulk_delete(&mut client, &region, &message).unwrap_err().message;
     assert!(refused.contains("rowBatchSize=0"), "{refused}");
     message.row_batch_size = u32::MAX;
     assert_eq!(bulk_delete(&mut client, &region, &message).unwrap().rows_deleted, 10);
@@ -150,7 +162,7 @@ fn a_bulk_delete_takes_a_query_in_the_scan_and_refuses_an_empty_batch() {
         name: "rowhouse.query".to_owned(),
         value: Some("user = 'r03'".into()),
     });
-    let refused = bulk_delete(&mut client, &region, &queried).unwrap_err().to_string();
+    let refused = bulk_delete(&mut client, &region, &queried).unwrap_err().message;
     assert!(refused.contains("row-key template"), "{refused}");
 }
 
@@ -181,7 +193,7 @@ fn a_call_deletes_a_hundred_batches_at_most_and_says_where_the_rest_begins() {
     assert!(calls >= 3, "{calls}");
     // Not every region takes the call.
     let call = delete::call_to_proto(request.clone());
-    let refused = exec(&mut client, &regions[0], call.clone()).unwrap_err().to_string();
+    let refused = exec(&mut client, &regions[0], call.clone()).unwrap_err().message;
     assert!(refused.contains("Requested row out of range"), "{refused}");
     request.batch_rows = 50;
     let answer = exec(&mut client, &regions[1], delete::call_to_proto(request)).unwrap();

@@ -90,7 +90,7 @@ fn a_clients_put_writes_the_second_table_of_an_observer_that_the_table_names() {
     mutate(&mut client, &posts, Delete::new("1").unwrap()).unwrap();
     assert_eq!(audited(&mut client, &audit, "1").as_deref(), Some(""));
     let no = Put::new("2").unwrap().add("cf", "q", "no").unwrap();
-    let refused = mutate(&mut client, &posts, no).unwrap_err().to_string();
+    let refused = mutate(&mut client, &posts, no).unwrap_err().message;
     assert!(refused.contains("the audit refuses the value"), "{refused}");
     assert!(get(&mut client, &posts, "2").unwrap().is_empty());
 
@@ -102,7 +102,7 @@ fn a_clients_put_writes_the_second_table_of_an_observer_that_the_table_names() {
     name_observers(&server, "posts", Some("audit, counts"));
     let posts = server.regions("posts").remove(0);
     let four = Put::new("4").unwrap().add("cf", "q", "four").unwrap();
-    let refused = mutate(&mut client, &posts, four.clone()).unwrap_err().to_string();
+    let refused = mutate(&mut client, &posts, four.clone()).unwrap_err().message;
     assert!(refused.contains("missing=counts"), "{refused}");
     name_observers(&server, "posts", Some("audit"));
 
@@ -125,7 +125,7 @@ fn a_clients_put_writes_the_second_table_of_an_observer_that_the_table_names() {
     name_observers(&server, "posts", Some("audit"));
     let server = TestServer::start_in(server.stop());
     let posts = server.regions("posts").remove(0);
-    let refused = mutate(&mut server.client(), &posts, four).unwrap_err().to_string();
+    let refused = mutate(&mut server.client(), &posts, four).unwrap_err().message;
     assert!(refused.contains("missing=audit"), "{refused}");
 }
 

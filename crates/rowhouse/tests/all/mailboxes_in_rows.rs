@@ -96,7 +96,7 @@ async fn an_index_of_the_cells_of_a_row_gives_the_same_reads() {
         let id_of = |qualifier: &[u8]| u32::from_be_bytes(qualifier[8..12].try_into().unwrap());
         let ids: Vec<_> = rows[0].row().cells().map(|cell| id_of(cell.qualifier())).collect();
         assert_eq!(ids, [6, 4, 1]);
-        // All in the order of the senders, and pages: a range of rows of the index table.
+        // The senders in order, and pages of them: a range of rows of the index table.
         let entries = database.table("mailboxes.by_sender").await.unwrap();
         let page = async |after: Option<Bytes>, rows: u64| {
             let mut scan = Scan::new(rowhouse::RowRange::prefix(b"bob\0"));
@@ -107,13 +107,13 @@ async fn an_index_of_the_cells_of_a_row_gives_the_same_reads() {
             let last = rows.last().map(|row| Bytes::copy_from_slice(row.key()));
             let senders = rows.iter().map(|row| {
                 let values = entries.key_schema().unwrap().decode(row.key()).unwrap();
-                values["sender"].to_string()
+                values["mail.sender"].to_string()
             });
             (senders.collect::<Vec<_>>(), last)
         };
-        let in_order = ["ann", "eva", "eve", "eve", "eve", "zoe"];
-        let (first, last) = page(None, 4).await;
-        let (second, _) = page(last, 4).await;
+        let in_order = ["ann", "eva", "eve", "zoe"];
+        let (first, last) = page(None, 3).await;
+        let (second, _) = page(last, 3).await;
         assert_eq!([first, second].concat(), in_order);
         database.close().await.unwrap();
     })

@@ -20,6 +20,7 @@ mod cluster_status;
 mod compaction_state;
 mod coprocessor;
 mod counter;
+mod delete_rows;
 mod error;
 mod escape;
 mod family;
@@ -60,6 +61,7 @@ pub use cluster_status::{Balanced, ClusterStatus, RegionLoad, ServerLoad, Server
 pub use compaction_state::CompactionState;
 pub use coprocessor::Coprocessor;
 pub use counter::counter_value;
+pub use delete_rows::{DeleteRows, DeletedCells, DeletedRows};
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{blanks, escape, escape_controls, escape_line, escape_xml, unescape};
 pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells};

@@ -95,7 +95,7 @@ pub use plan::{
     PlanStream, Predicate, QualifierPlan, QualifierRange, RANGES_MAX, Residual, RowSequence,
     Statistics, StreamMerge,
 };
-pub use time::{Date, Time, TimeUnit, TimeZone};
+pub use time::{Date, Time, TimeUnit, TimeZone, parse_zone, zone_name};
 pub use typed::{FromField, FromRowKey, RowKey, ToField};
 pub use value::{Decimal, FieldValue, Float, Uuid, Value};
 

@@ -57,4 +57,9 @@ mod workers;
 mod zookeeper;
 
 pub use options::{Options, WebPort};
-pub use server::Server;
+pub use server::{Server, ServerBuilder};
+
+/// Observers of changes to tables, for [`ServerBuilder::observer`], and the store that they see.
+pub mod observer {
+    pub use rowhouse_store::{Additions, Observer, RowChange, Store, Table, TableChange};
+}

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Error, ErrorKind, Result, ServerName};
+use rowhouse_model::{Columns, Error, ErrorKind, Result, ServerName, TableDescriptor, TableName};
 use rowhouse_search::SearchEngine;
-use rowhouse_store::Store;
+use rowhouse_store::{Additions, Observer, RowChange, Store, TableChange, with_observers};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -35,7 +35,108 @@ pub struct Server {
 /// Interval between checks whether a backup has ended.
 const BACKUP_LOOK: Duration = Duration::from_millis(20);
 
+/// Opens a server with parts of a program: [`Server::builder`].
+#[must_use = "nothing is served before `start`"]
+pub struct ServerBuilder {
+    options: Options,
+    observers: Vec<(String, MakeObserver)>,
+}
+
+/// Makes an observer once the store is open.
+type MakeObserver = Box<dyn FnOnce(&Store) -> Arc<dyn Observer> + Send>;
+
+/// An observer under the name that the program gives it.
+struct NamedObserver<O> {
+    name: String,
+    observer: O,
+}
+
+impl<O: Observer> Observer for NamedObserver<O> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn columns(&self) -> Columns {
+        self.observer.columns()
+    }
+
+    fn row_changes(&self, change: &RowChange, additions: &mut Additions) -> Result<()> {
+        self.observer.row_changes(change, additions)
+    }
+
+    fn table_changes(&self, table: &TableName, change: TableChange) {
+        self.observer.table_changes(table, change);
+    }
+}
+
+impl ServerBuilder {
+    /// Runs an observer for every table that names it in the attribute `rowhouse.observers` (`1
+    /// audit`), which any client can set when it creates or alters a table. Without the observer,
+    /// such a table is only read.
+    ///
+    /// `make` gets the store when it is open and no client is served yet. The observer may retain
+    /// the handle until [`Server::stop`], to look up the tables to which it adds mutations.
+    pub fn observer<O: Observer + 'static>(
+        mut self,
+        name: &str,
+        make: impl FnOnce(&Store) -> O + Send + 'static,
+    ) -> Self {
+        let name = name.to_owned();
+        let named = name.clone();
+        let make = move |store: &Store| -> Arc<dyn Observer> {
+            Arc::new(NamedObserver { name: named, observer: make(store) })
+        };
+        self.observers.push((name, Box::new(make)));
+        self
+    }
+
+    /// As [`Server::start`].
+    ///
+    /// # Errors
+    /// As [`Server::start`]; `InvalidRequest` for an observer whose name has other characters than
+    /// ASCII letters, digits, `_`, `-` and `.`, or is given twice.
+    pub async fn start(self) -> Result<Server> {
+        Server::start_with(self.options, self.observers).await
+    }
+}
+
 impl Server {
+    /// Returns a builder, for a program that adds parts of its own: observers.
+    ///
+    /// ```no_run
+    /// use rowhouse_server::observer::{Additions, Observer, RowChange};
+    /// use rowhouse_server::{Options, Server};
+    ///
+    /// /// Refuses rows without a title.
+    /// struct Titles;
+    ///
+    /// impl Observer for Titles {
+    ///     fn columns(&self) -> rowhouse_model::Columns {
+    ///         rowhouse_model::Columns::all()
+    ///     }
+    ///
+    ///     fn row_changes(
+    ///         &self,
+    ///         change: &RowChange,
+    ///         _: &mut Additions,
+    ///     ) -> rowhouse_model::Result<()> {
+    ///         if change.after.is_empty() || change.after.value("d", "title").is_some() {
+    ///             return Ok(());
+    ///         }
+    ///         Err(rowhouse_model::Error::invalid("a post has a title"))
+    ///     }
+    /// }
+    ///
+    /// # async fn run() -> rowhouse_model::Result<()> {
+    /// let server = Server::builder(Options::new("rowhouse-data"));
+    /// let server = server.observer("titles", |_| Titles).start().await?;
+    /// # server.stop().await
+    /// # }
+    /// ```
+    pub fn builder(options: Options) -> ServerBuilder {
+        ServerBuilder { options, observers: Vec::new() }
+    }
+
     /// Opens the store, binds the ports and starts serving.
     ///
     /// # Errors
@@ -43,6 +144,11 @@ impl Server {
     /// `InvalidRequest` for an invalid address; `Unsupported` for a web address without the feature
     /// `web`; errors as for [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
+        Self::start_with(options, Vec::new()).await
+    }
+
+    async fn start_with(options: Options, observers: Vec<(String, MakeObserver)>) -> Result<Self> {
+        check_names(&observers)?;
         let Ports { master, region_servers, web } = Ports::bind(&options).await?;
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
         let ports = region_servers.len() + 1;
@@ -62,6 +168,10 @@ impl Server {
         let address = format!("{}:{}", cluster.master.name.host, cluster.master.name.port);
         cluster.store.set_address(&address)?;
         let nodes = Arc::new(zookeeper::Nodes::new(Arc::clone(&cluster))?);
+        for (_, make) in observers {
+            // An observer may hold the store, which closes only with the server from here on.
+            cluster.store.observe_named(make(&cluster.store))?;
+        }
         let (stop, stopping) = watch::channel(false);
         let server = Self {
             address,
@@ -155,6 +265,18 @@ impl Server {
             tracing::warn!("a running backup was abandoned");
         }
         closed
+    }
+}
+
+/// Refuses names of observers that no table can give, and a name that is given twice.
+fn check_names(observers: &[(String, MakeObserver)]) -> Result<()> {
+    let table = TableDescriptor::new(TableName::meta());
+    with_observers(table, observers.iter().map(|(name, _)| name))?;
+    let mut names: Vec<&str> = observers.iter().map(|(name, _)| &name[..]).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::invalid(format!("two observers have one name: name={}", pair[0]))),
+        None => Ok(()),
     }
 }
 

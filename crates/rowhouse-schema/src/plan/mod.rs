@@ -7,6 +7,7 @@
 //! single values; each codec kind has a file for this. Qualifier fields are planned the same way in
 //! [`qualifiers`], and [`parts`] turns their ranges into reads.
 
+mod age;
 mod bind;
 mod buckets;
 mod columns;

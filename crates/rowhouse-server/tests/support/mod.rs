@@ -20,7 +20,7 @@ use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Service;
 use rowhouse_model::{Error, FamilyDescriptor, RegionInfo, TableDescriptor, TableName};
-use rowhouse_server::{Options, Server};
+use rowhouse_server::{Options, Server, ServerBuilder};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -57,6 +57,17 @@ impl TestServer {
     /// Starts a server with modified options.
     pub(crate) fn start_with(set: impl FnOnce(&mut Options)) -> Self {
         Self::start_on(runtime(), tempfile::tempdir().unwrap(), set)
+    }
+
+    /// Starts a server in `dir` with parts of a program.
+    pub(crate) fn start_built(
+        dir: TempDir,
+        build: impl FnOnce(ServerBuilder) -> ServerBuilder,
+    ) -> Self {
+        let runtime = runtime();
+        let builder = build(Server::builder(options(dir.path())));
+        let server = runtime.block_on(builder.start()).unwrap();
+        Self { runtime, address: server.address().to_owned(), server: Some(server), dir }
     }
 
     fn start_on(runtime: Runtime, dir: TempDir, set: impl FnOnce(&mut Options)) -> Self {

@@ -28,6 +28,7 @@ use crate::heat::TableHeat;
 use crate::layout::file_path;
 use crate::manifest::Assignment;
 use crate::newest::Current;
+use crate::observer::names_observers;
 use crate::read::{
     Opening, ReadLimit, ReadPoint, ReadRequest, ReadTrace, RegionCounts, RegionScanner,
     RowSelection, RowVersion, Rows, explain_cell, only_column, read_row, trace_row,
@@ -519,7 +520,7 @@ impl Region {
             self.set_steady(|_| true);
             self.families().iter().for_each(|family| family.set_keeps_markers(true));
         }
-        if self.engine.observers.observe(&self.info.table) {
+        if names_observers(table) || self.engine.observers.observe(&self.info.table) {
             self.set_steady(|_| true);
         } else if let Ok(Some(indexes)) = IndexSchema::of_table(table) {
             self.set_steady(|it| it.is_steady() || indexes.are_decided_by(it.name()));

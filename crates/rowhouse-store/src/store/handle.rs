@@ -233,6 +233,24 @@ impl Store {
         }
     }
 
+    /// Adds an observer to every table that names it ([`with_observers`](crate::with_observers)),
+    /// now and as long as the store is open: a table that is created or altered to name it is
+    /// observed from then on.
+    ///
+    /// An observer that holds a store handle keeps the store open until [`Store::close`].
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a name that no table can give, or that another observer has.
+    pub fn observe_named(&self, observer: Arc<dyn Observer>) -> Result<()> {
+        let _changing = self.inner.tables.changing.lock();
+        let engine = &self.inner.engine;
+        engine.check_open()?;
+        engine.observers.offer(observer)?;
+        // Families of tables that name observers are steady already.
+        drop(engine.row_locks.lock_all(std::iter::empty()));
+        Ok(())
+    }
+
     /// Adds an observer for a table's changes, until the table is dropped or the store closed. It
     /// sees every change that is committed after this call returns. See [`Observer`].
     ///

@@ -4,9 +4,9 @@ use super::alteration::Alteration;
 use super::keeping::Maintainer;
 use rowhouse_client::{Client, QueryIndexCall, Scanner, Settings, Target};
 use rowhouse_model::{
-    Bytes, CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Put,
-    RegionInfo, Result, Row, RowMutations, Scan, ServerName, TableDescriptor, TableName,
-    TableState, escape,
+    Bytes, CellHistory, Condition, DeleteRows, DeletedRows, Error, ErrorKind, Get, Mutation,
+    MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, Scan, ServerName, TableDescriptor,
+    TableName, TableState, escape,
 };
 use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexOf, IndexSchema, IndexState};
 
@@ -276,6 +276,14 @@ impl Cluster {
             None => done.next(),
         };
         refused.into_iter().filter_map(outcome).collect()
+    }
+
+    pub(super) async fn delete_rows(
+        &self,
+        table: &TableName,
+        request: DeleteRows,
+    ) -> Result<DeletedRows> {
+        self.client.table(table).delete_rows(&request).await
     }
 
     pub(super) fn scan(&self, table: &TableName, scan: Scan) -> Scanner {

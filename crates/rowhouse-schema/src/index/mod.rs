@@ -57,8 +57,8 @@ pub const INDEXES_ATTRIBUTE: &str = "rowhouse.indexes";
 
 /// A table's declared indexes. Cheap to clone.
 ///
-/// A declaration is a name and a template with key fields and declared columns; then `unique`,
-/// `covers` and columns, `where` and a query. Declarations are separated by `;` or written one a
+/// A declaration is a name and a template with key fields and declared columns; then `memory` or
+/// `unique`, `covers` and columns, `where` and a query. Declarations are separated by `;` or written one a
 /// line. An index that `covers *` is a table copy under another key. `NAME search` and fields with
 /// their analysers declares a full-text index: [`Search`].
 ///
@@ -128,6 +128,8 @@ pub struct Index {
 
 struct Declaration {
     name: String,
+    /// The entries are in memory alone.
+    memory: bool,
     unique: bool,
     /// True if it covers `*`: the table under another key.
     copy: bool,
@@ -270,6 +272,11 @@ impl Index {
     /// Returns true if no two rows may have equal values in the declared fields.
     pub fn is_unique(&self) -> bool {
         self.declaration.unique
+    }
+
+    /// Returns true if the entries are in memory alone: the store builds them after each open.
+    pub fn is_in_memory(&self) -> bool {
+        self.declaration.memory
     }
 
     /// Returns true if the index is a table copy under another key: it `covers *`.

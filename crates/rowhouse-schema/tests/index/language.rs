@@ -356,7 +356,7 @@ fn a_mistake_is_pointed_at() {
     check(
         "a [sender] covers size unique",
         expect![[r#"
-        InvalidRequest: `unique` is not allowed here; in this order: unique, covers NAMES, where QUERY: offset=23
+        InvalidRequest: `unique` is not allowed here; in this order: memory or unique, covers NAMES, where QUERY: offset=23
           a [sender] covers size unique
                                  ^"#]],
     );
@@ -566,7 +566,7 @@ fn a_mistake_is_pointed_at() {
     check(
         "a [sender] unique unique",
         expect![[r#"
-        InvalidRequest: `unique` is not allowed here; in this order: unique, covers NAMES, where QUERY: offset=18
+        InvalidRequest: `unique` is not allowed here; in this order: memory or unique, covers NAMES, where QUERY: offset=18
           a [sender] unique unique
                             ^"#]],
     );

@@ -6,6 +6,7 @@
 //! compaction would drop (decision 0051). Open scanners resume in the new file (decision 0052). A
 //! log segment is removed when all its records are in files.
 
+mod in_memory;
 mod relief;
 
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use crate::retention::Retention;
 use crate::store_file::StoreFile;
 
 /// Flushes the family's memstores to a file, without the cells that a minor compaction drops as
-/// well (decision 0051).
+/// well (decision 0051). A family in memory alone gets no file.
 pub(crate) fn flush(engine: &Engine, family: &FamilyStore) -> Result<()> {
     let _flushing = family.flushing.lock();
     flush_locked(engine, family)
@@ -40,6 +41,9 @@ pub(crate) fn flush_locked(engine: &Engine, family: &FamilyStore) -> Result<()> 
         return Ok(());
     }
     engine.check_working()?;
+    if let Some(in_memory) = family.in_memory() {
+        return in_memory::rewrite(engine, family, in_memory);
+    }
     let frozen_at = freeze(engine, family);
     flush_frozen(engine, family, frozen_at)
 }
@@ -51,11 +55,13 @@ pub(crate) fn flush_all_locked(engine: &Engine, families: &[Arc<FamilyStore>]) -
     engine.check_working()?;
     let frozen_at = {
         let _latch = engine.freeze_latch.write();
-        let filled = families.iter().filter(|family| !family.active().is_empty());
+        let filled = families.iter().filter(|it| it.in_memory().is_none());
+        let filled = filled.filter(|family| !family.active().is_empty());
         filled.for_each(|family| family.freeze_active());
         engine.mvcc.reserved()
     };
-    families.iter().try_for_each(|family| flush_frozen(engine, family, Some(frozen_at)))?;
+    let mut flushed = families.iter().filter(|it| it.in_memory().is_none());
+    flushed.try_for_each(|family| flush_frozen(engine, family, Some(frozen_at)))?;
     Ok(frozen_at)
 }
 

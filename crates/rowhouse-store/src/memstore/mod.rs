@@ -27,11 +27,13 @@ mod skip_list;
 mod spans;
 mod sync;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use rowhouse_model::{CellKind, CellRef, Key, RowRange};
 
+use crate::index_memory::{IndexBytes, IndexMemory};
 pub(crate) use cursor::MemstoreCursor;
 use cursor::place;
 pub(crate) use readers::FlushResult;
@@ -56,6 +58,8 @@ pub(crate) struct Memstore {
     /// Some cells are not in the log.
     unlogged: AtomicBool,
     readers: Readers,
+    /// Counts the bytes of a memstore that is never flushed.
+    index_bytes: Option<IndexBytes>,
 }
 
 impl Default for Memstore {
@@ -71,11 +75,22 @@ impl Default for Memstore {
             has_family_markers: AtomicBool::default(),
             unlogged: AtomicBool::default(),
             readers: Readers::default(),
+            index_bytes: None,
         }
     }
 }
 
 impl Memstore {
+    /// Returns one for an index in memory: its bytes count in `memory` until it is dropped.
+    pub(crate) fn of_index(memory: &Arc<IndexMemory>) -> Self {
+        Self { index_bytes: Some(IndexBytes::new(memory)), ..Self::default() }
+    }
+
+    /// Counts bytes that an insert returned, if it belongs to an index in memory.
+    pub(crate) fn count(&self, added: u64) {
+        self.index_bytes.iter().for_each(|bytes| bytes.add(added));
+    }
+
     /// Returns the time since which it can be filled.
     pub(crate) fn started(&self) -> Instant {
         self.started

@@ -49,6 +49,7 @@ pub(crate) fn commit(
     let mut record = record.seal();
     let (sequence, logged) = match durability {
         Durability::SkipWal => (engine.mvcc.reserve(), Ok(None)),
+        _ if !record.is_logged() => (engine.mvcc.reserve(), Ok(None)),
         _ => {
             engine.space.wrote(record.record.body_len() as u64);
             let (sequence, logged) =

@@ -1,8 +1,9 @@
 //! Rewrites the memstore of an index in memory without the entries that no row has any more: what a
 //! flush and a major compaction are for other families.
 //!
-//! Writers and readers go on meanwhile. The timestamps of an entry only grow, so a marker that is
-//! dropped with what it covers uncovers nothing that is written later.
+//! Writers go on meanwhile. The timestamps of an entry only grow, so a marker that is dropped with
+//! what it covers uncovers nothing that is written later. Open readers go on in the old memstore,
+//! which counts as index memory until the last of them ends; they never continue in the new one.
 
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ pub(super) fn rewrite(engine: &Engine, family: &FamilyStore, in_memory: &InMemor
     Ok(())
 }
 
-/// Copies the cells that a reader can see. Returns the lowest sequence at which none is missing;
+/// Copies the cells that a new reader can see. Returns the lowest sequence at which none is missing;
 /// `None` if they have no room.
 fn copy(
     engine: &Engine,
@@ -56,10 +57,6 @@ fn copy(
     rewritten: &Memstore,
 ) -> Result<Option<u64>> {
     let last = memstores.iter().map(|memstore| memstore.last_sequence()).max().unwrap_or(0);
-    let first = memstores.iter().filter_map(|memstore| memstore.first_sequence()).min();
-    // As in a flush: cells newer than the oldest reader hide nothing.
-    let judged_to = first.and_then(|first| engine.reader_memory.lowest_sequence(first));
-    let judged_to = judged_to.unwrap_or(u64::MAX);
     let now_millis = engine.timestamps.now_millis();
     let mut keep =
         CompactionFilter::of_family(CompactionKind::Major, family, i64::MIN, now_millis, None);
@@ -78,8 +75,8 @@ fn copy(
                 return Ok(None);
             }
         }
-        let Some(cell) = merge.cell() else { return Ok(Some(last.min(judged_to))) };
-        if cell.sequence > judged_to || keep.keeps(&cell) {
+        let Some(cell) = merge.cell() else { return Ok(Some(last)) };
+        if keep.keeps(&cell) {
             cells.push(cell.to_cell());
         }
         merge.advance()?;

@@ -113,9 +113,15 @@ fn can_end(table: &Table, columns: &Columns, range: &RowRange) -> Result<bool> {
     Ok(false)
 }
 
+/// The bytes of a cell in a memstore besides the row and the value: about those of the links and
+/// the rest of the KeyValue.
+const CELL_BYTES: usize = 70;
+
+/// Returns about how many bytes an entry takes in a memstore.
 fn bytes_of(entry: &Entry) -> usize {
-    let covered = entry.covered.iter().flatten().map(|covered| covered.value.len());
-    entry.key.len() + covered.sum::<usize>()
+    let covered = entry.covered.iter().flatten();
+    let covered = covered.map(|covered| covered.value.len() + entry.key.len() + CELL_BYTES);
+    entry.key.len() + CELL_BYTES + covered.sum::<usize>()
 }
 
 fn insert(
@@ -125,10 +131,7 @@ fn insert(
     bytes: usize,
     sequence: u64,
 ) -> Result<()> {
-    if let Err(error) = engine.index_memory.check(bytes as u64) {
-        engine.files.damage.note_table(maintained.table.id(), &error);
-        return Err(error);
-    }
+    check_memory(engine, maintained, bytes as u64)?;
     entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
     let mut cells = Vec::with_capacity(entries.len());
     for entry in entries.drain(..) {
@@ -144,7 +147,15 @@ fn insert(
     let memstore = family.active();
     let sorted = cells.iter().map(|cell: &Cell| (&cell.as_bytes()[..], sequence));
     memstore.count(memstore.insert_sorted(sorted));
-    Ok(())
+    check_memory(engine, maintained, 0)
+}
+
+/// Checks that more bytes have room; otherwise the index is going to be off.
+fn check_memory(engine: &Engine, maintained: &MaintainedIndex, more: u64) -> Result<()> {
+    engine
+        .index_memory
+        .check(more)
+        .inspect_err(|error| engine.files.damage.note_table(maintained.table.id(), error))
 }
 
 /// Adds the cells of an entry that is certain until a write replaces it.

@@ -13,8 +13,9 @@ use super::FamilyStore;
 /// that tests with few entries rewrite them.
 const GARBAGE_MIN: u64 = if cfg!(debug_assertions) { 512 } else { 4 << 20 };
 
-/// The share of the memstore that removed entries may take, as a divisor.
-const GARBAGE_SHARE: u64 = 3;
+/// The share of the memstore that removed entries may take, as a divisor: a smaller share takes
+/// less memory and more rewrites.
+const GARBAGE_SHARE: u64 = 2;
 
 /// What a family in memory needs besides its memstore.
 pub(crate) struct InMemory {
@@ -82,22 +83,23 @@ impl FamilyStore {
         self.in_memory.get()
     }
 
-    /// Freezes the active memstore, and returns the empty one that takes its place in the end. The
-    /// caller must exclude writers.
+    /// Freezes the active memstore and returns it. The caller must exclude writers.
     pub(crate) fn begin_rewrite(&self, in_memory: &InMemory) -> Arc<Memstore> {
+        let old = self.active();
         self.change(|super_version| {
-            let active = std::mem::replace(&mut super_version.active, in_memory.memstore());
-            super_version.frozen.push(active);
+            super_version
+                .frozen
+                .push(std::mem::replace(&mut super_version.active, in_memory.memstore()));
         });
-        in_memory.memstore()
+        old
     }
 
-    /// Replaces all memstores by `rewritten`, which has all their cells except those that no reader
-    /// at `readable_from` or later can see. The caller must exclude writers.
-    pub(crate) fn end_rewrite(&self, rewritten: Arc<Memstore>, readable_from: u64) {
+    /// Replaces all memstores by one with all their cells except those that no reader at
+    /// `readable_from` or later can see. The caller must exclude writers.
+    pub(crate) fn end_rewrite(&self, memstore: Arc<Memstore>, readable_from: u64) {
         self.change(|super_version| {
             super_version.frozen.clear();
-            super_version.active = rewritten;
+            super_version.active = memstore;
             super_version.readable_from = super_version.readable_from.max(readable_from);
         });
     }

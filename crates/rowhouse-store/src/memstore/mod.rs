@@ -113,6 +113,21 @@ impl Memstore {
         }))
     }
 
+    /// Returns the cells, as KeyValues with their sequence numbers, in order.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let mut next = self.cells.first();
+        std::iter::from_fn(move || {
+            loop {
+                let node = next?;
+                next = node.next();
+                node.prefetch_ahead();
+                if !node.is_overwritten() {
+                    return Some((node.key_value(), node.sequence()));
+                }
+            }
+        })
+    }
+
     /// Updates the summary fields. Reads before it writes, since writers share the cache line and
     /// usually have nothing to change.
     fn note(&self, sequence: u64, key_value: &[u8]) {

@@ -50,8 +50,8 @@ pub struct Settings {
     /// their data is found damaged; indexes on larger tables are built anew by
     /// [`Store::request_index_repair`](crate::Store::request_index_repair). Default 1 GiB.
     pub index_rebuild_bytes_max: u64,
-    /// Bytes that all indexes in memory may hold together. An index that would need more is off, and
-    /// what it held is freed. Default 256 MiB.
+    /// Bytes that all indexes in memory may hold together. An index that would need more is off,
+    /// and its memory is freed. Default 256 MiB.
     pub index_memory_bytes_max: u64,
     /// When compactions run, and how fast.
     pub compaction: CompactionSettings,

@@ -17,7 +17,7 @@ const GARBAGE_MIN: u64 = if cfg!(debug_assertions) { 512 } else { 4 << 20 };
 /// less memory and more rewrites.
 const GARBAGE_SHARE: u64 = 2;
 
-/// What a family in memory needs besides its memstore.
+/// The additional state of a family that is in memory alone.
 pub(crate) struct InMemory {
     memory: Arc<IndexMemory>,
     /// About how many bytes of the memstore a rewrite would free.

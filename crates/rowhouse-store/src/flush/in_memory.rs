@@ -1,9 +1,10 @@
-//! Rewrites the memstore of an index in memory without the entries that no row has any more: what a
-//! flush and a major compaction are for other families.
+//! Rewrites the memstore of an index in memory without the entries that no row has any more, as
+//! flushes and major compactions do for other families.
 //!
 //! Writers go on meanwhile. The timestamps of an entry only grow, so a marker that is dropped with
-//! what it covers uncovers nothing that is written later. Open readers go on in the old memstore,
-//! which counts as index memory until the last of them ends; they never continue in the new one.
+//! the cells it covers uncovers nothing that is written later. Open readers go on in the old
+//! memstore, which counts as index memory until the last of them ends; they never continue in the
+//! new one.
 
 use rowhouse_model::{CellRef, Result};
 

@@ -26,7 +26,7 @@ const ROWS_AT_ONCE: u64 = 16 * 1024;
 /// Entry bytes that are sorted and inserted together.
 const BYTES_AT_ONCE: usize = 1 << 20;
 
-/// What was added from a scan.
+/// The outcome of one scan.
 pub(crate) enum Scanned {
     /// The range has rows whose cells can end by time. Nothing was added.
     Timed,
@@ -113,8 +113,8 @@ fn can_end(table: &Table, columns: &Columns, range: &RowRange) -> Result<bool> {
     Ok(false)
 }
 
-/// The bytes of a cell in a memstore besides the row and the value: about those of the links and
-/// the rest of the KeyValue.
+/// The bytes of a cell in a memstore besides the row and the value: about as many as the links and
+/// the rest of the KeyValue have.
 const CELL_BYTES: usize = 70;
 
 /// Returns about how many bytes an entry takes in a memstore.

@@ -307,14 +307,15 @@ fn splits_merges_and_moves_of_the_table_leave_the_index_alone() {
 }
 
 #[test]
-fn what_is_done_with_files_and_places_of_regions_is_refused_by_name() {
+fn operations_on_files_and_places_of_regions_are_refused_by_name() {
     let (dir, store, table) = open("by_sender [sender] memory");
     fill(&table, 0..10);
     let region = store.table(&name(INDEX)).unwrap().regions()[0].name().full.clone();
-    let refused = |result: Result<()>, what: &str| {
+    let refused = |result: Result<()>, operation: &str| {
         let error = result.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
-        let part = format!("index by_sender of mail are in memory alone, and cannot be {what}");
+        let part =
+            format!("index by_sender of mail are in memory alone, and cannot be {operation}");
         assert!(error.message().contains(&part), "{error}");
     };
     refused(store.split_region(&region, Some("s".into())), "split");

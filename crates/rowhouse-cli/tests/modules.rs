@@ -39,6 +39,7 @@ const STORE: &[Layer] = &[
             "observer",
             "oversized_rows",
             "reader_memory",
+            "index_memory",
             "block_cache",
             "damage",
             "heat",

@@ -17,6 +17,7 @@ use crate::erased::Erased;
 use crate::family::{Families, FamilyStore};
 use crate::heat::Heat;
 use crate::id_queue::IdQueue;
+use crate::index_memory::IndexMemory;
 use crate::layout::file_path;
 use crate::manifest::{Edit, EditKind, LogForgotten, LogSynced, Manifest};
 use crate::memstore::Memstore;
@@ -50,6 +51,7 @@ pub(crate) struct Engine {
     /// other commit is then in progress.
     pub(crate) freeze_latch: RwLock<()>,
     pub(crate) memory: Memory,
+    pub(crate) index_memory: Arc<IndexMemory>,
     pub(crate) reader_memory: Arc<ReaderMemory>,
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
@@ -268,9 +270,17 @@ impl Engine {
         })
     }
 
-    /// Requests a flush of the family if the memstore is full, or of the largest memstores if
-    /// memory is short. Called after cells were added.
-    pub(crate) fn after_insert(&self, family: &FamilyStore, memstore: &Memstore) {
+    /// Counts the bytes that were added to a memstore. Requests a flush of the family if the
+    /// memstore is full, or of the largest memstores if memory is short.
+    pub(crate) fn after_insert(&self, family: &FamilyStore, memstore: &Memstore, added: u64) {
+        if let Some(in_memory) = family.in_memory() {
+            memstore.count(added);
+            if in_memory.is_rewrite_due(memstore.bytes()) {
+                family.request_flush(&self.queue);
+            }
+            return;
+        }
+        self.memory.add(added);
         if memstore.bytes() >= self.settings.memstore_flush_bytes {
             family.request_flush(&self.queue);
         } else if self.memory.bytes() > self.settings.memstore_bytes_max / 4 * 3 {
@@ -281,7 +291,10 @@ impl Engine {
     /// Discards a family's memstores and marks its files for deletion.
     pub(crate) fn discard(&self, family: &FamilyStore) {
         let dropped = family.drop_all();
-        self.leave_to_readers(dropped.frozen.iter().chain([&dropped.active]));
+        // The bytes of an index in memory count as such while a reader holds them.
+        if family.in_memory().is_none() {
+            self.leave_to_readers(dropped.frozen.iter().chain([&dropped.active]));
+        }
         // Memory without readers is free now; readers holding the rest are requested to release it.
         drop(dropped);
         self.reader_memory.free();

@@ -58,6 +58,7 @@ mod hand_over;
 mod heat;
 mod hfile;
 mod id_queue;
+mod index_memory;
 mod indexed;
 mod key_formatter;
 mod layout;

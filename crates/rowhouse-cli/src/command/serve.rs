@@ -85,6 +85,9 @@ pub(crate) struct ServeArgs {
     /// The same for the calls of one connection
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = argument::call_memory)]
     pub(crate) connection_memory_bytes: u64,
+    /// Bytes of all indexes in memory; an index that would need more is off
+    #[arg(long = "index-memory", value_name = "BYTES", default_value_t = 256 << 20)]
+    pub(crate) index_memory_bytes_max: u64,
     /// Split no region automatically
     #[arg(long)]
     pub(crate) no_automatic_splits: bool,
@@ -122,6 +125,7 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
     let settings = Settings {
         mutation_bytes_max: args.mutation_bytes_max,
         cell_bytes_max: args.cell_bytes_max,
+        index_memory_bytes_max: args.index_memory_bytes_max,
         split: SplitSettings {
             automatic: !args.no_automatic_splits,
             region_bytes_max: args.region_bytes_max,

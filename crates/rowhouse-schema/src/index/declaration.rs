@@ -36,6 +36,8 @@ pub struct Index {
 
 pub(super) struct Declaration {
     pub(super) name: String,
+    /// The entries are in memory alone.
+    pub(super) memory: bool,
     pub(super) unique: bool,
     /// True if it covers `*`: the table under another key.
     pub(super) copy: bool,
@@ -74,6 +76,11 @@ impl Index {
     /// Returns true if no two rows may have equal values in the declared fields.
     pub fn is_unique(&self) -> bool {
         self.declaration.unique
+    }
+
+    /// Returns true if the entries are in memory alone: the store builds them after each open.
+    pub fn is_in_memory(&self) -> bool {
+        self.declaration.memory
     }
 
     /// Returns true if the index is a table copy under another key: it `covers *`.

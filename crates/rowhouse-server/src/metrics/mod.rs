@@ -174,6 +174,18 @@ pub(crate) const METRICS: &[Metric] = &[
         collect: |from, out| out.sample("", &[], from.cluster.store.memstore_bytes().1 as f64),
     },
     Metric {
+        name: "rowhouse_index_memory_bytes",
+        kind: Kind::Gauge,
+        help: "Bytes of indexes in memory.",
+        collect: |from, out| out.sample("", &[], from.cluster.store.index_memory_bytes().0 as f64),
+    },
+    Metric {
+        name: "rowhouse_index_memory_bytes_max",
+        kind: Kind::Gauge,
+        help: "Bytes that indexes in memory may hold.",
+        collect: |from, out| out.sample("", &[], from.cluster.store.index_memory_bytes().1 as f64),
+    },
+    Metric {
         name: "rowhouse_block_cache_bytes",
         kind: Kind::Gauge,
         help: "Bytes in the block cache.",

@@ -98,6 +98,7 @@ fn store(reader: &Reader, settings: &Settings) -> Rows {
         aside_age_max,
         aside_bytes_max,
         index_rebuild_bytes_max,
+        index_memory_bytes_max,
         compaction: _,
         split: _,
         busy_wait,
@@ -123,6 +124,7 @@ fn store(reader: &Reader, settings: &Settings) -> Rows {
         ("aside_age_max", time(reader, *aside_age_max)),
         ("aside_bytes_max", bytes(*aside_bytes_max)),
         ("index_rebuild_bytes_max", bytes(*index_rebuild_bytes_max)),
+        ("index_memory_bytes_max", bytes(*index_memory_bytes_max)),
         ("busy_wait", time(reader, *busy_wait)),
         ("scan_age_max", time(reader, *scan_age_max)),
     ]

@@ -106,6 +106,7 @@ texts! {
     MEMORY: "Memory", "内存";
     MEMSTORES: "Memstores", "memstore";
     READER_MEMSTORES: "Flushed memstores that readers hold", "读取者持有的已刷写 memstore";
+    INDEX_MEMORY: "Indexes in memory", "内存索引";
     BLOCK_CACHE: "Block cache", "块缓存";
 
     // Query.

@@ -1,18 +1,20 @@
 //! One family's data in one region: the active memstore, the memstores being flushed and the files.
 //! HBase's Store.
 
+mod in_memory;
 mod running;
 mod steady;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, Guard};
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRange};
 
+pub(crate) use in_memory::InMemory;
 use running::Running;
 use steady::Steady;
 pub(crate) use steady::{DropLimits, Inputs, LoadGuard, SteadyGuard};
@@ -64,6 +66,8 @@ pub(crate) struct FamilyStore {
     leaving: AtomicBool,
     /// The region is dropped: the memstores need no flush.
     dropped: AtomicBool,
+    /// Set if the cells are in memory alone.
+    in_memory: OnceLock<InMemory>,
 }
 
 /// A family's descriptor and the values derived from it.
@@ -151,6 +155,7 @@ impl FamilyStore {
             blocked_since: Mutex::default(),
             leaving: AtomicBool::new(false),
             dropped: AtomicBool::new(false),
+            in_memory: OnceLock::new(),
         }
     }
 
@@ -362,8 +367,11 @@ impl FamilyStore {
             .any(|memstore| memstore.is_unlogged())
     }
 
-    /// Returns the lowest sequence that is not in a file.
+    /// Returns the lowest sequence that is in the log and not in a file.
     pub(crate) fn first_unflushed(&self) -> Option<u64> {
+        if self.in_memory().is_some() {
+            return None;
+        }
         let super_version = self.super_version();
         let memstores = super_version.frozen.iter().chain([&super_version.active]);
         memstores.filter_map(|memstore| memstore.first_sequence()).min()

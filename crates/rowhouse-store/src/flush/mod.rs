@@ -8,6 +8,7 @@
 //! records are in files.
 
 mod compact_memory;
+mod in_memory;
 mod log_counters;
 mod relief;
 
@@ -33,7 +34,7 @@ use crate::retention::Retention;
 use crate::store_file::StoreFile;
 
 /// Flushes the family's memstores to a file, without the cells that a minor compaction drops as
-/// well (decision 0051).
+/// well (decision 0051). A family in memory alone gets no file.
 pub(crate) fn flush(engine: &Engine, family: &FamilyStore) -> Result<()> {
     let _flushing = family.flushing.lock();
     flush_locked(engine, family)
@@ -46,6 +47,9 @@ pub(crate) fn flush_locked(engine: &Engine, family: &FamilyStore) -> Result<()> 
         return Ok(());
     }
     engine.check_working()?;
+    if let Some(in_memory) = family.in_memory() {
+        return in_memory::rewrite(engine, family, in_memory);
+    }
     let frozen_at = freeze(engine, family)?;
     flush_frozen(engine, family, frozen_at)
 }
@@ -57,13 +61,15 @@ pub(crate) fn flush_all_locked(engine: &Engine, families: &[Arc<FamilyStore>]) -
     engine.check_working()?;
     let frozen_at = {
         let _latch = engine.freeze_latch.write();
-        let regions: BTreeSet<u64> = families.iter().map(|family| family.region_id()).collect();
+        let flushed = || families.iter().filter(|family| family.in_memory().is_none());
+        let regions: BTreeSet<u64> = flushed().map(|family| family.region_id()).collect();
         log_counters::log_counters_latched(engine, regions)?;
-        let filled = families.iter().filter(|family| !family.active().is_empty());
+        let filled = flushed().filter(|family| !family.active().is_empty());
         filled.for_each(|family| family.freeze_active());
         engine.mvcc.reserved()
     };
-    families.iter().try_for_each(|family| flush_frozen(engine, family, Some(frozen_at)))?;
+    let mut flushed = families.iter().filter(|it| it.in_memory().is_none());
+    flushed.try_for_each(|family| flush_frozen(engine, family, Some(frozen_at)))?;
     Ok(frozen_at)
 }
 

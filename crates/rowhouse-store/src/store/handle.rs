@@ -327,6 +327,12 @@ impl Store {
         (self.inner.engine.memory.bytes(), self.inner.engine.settings.memstore_bytes_max)
     }
 
+    /// Returns the bytes that indexes in memory hold, and their limit.
+    pub fn index_memory_bytes(&self) -> (u64, u64) {
+        let memory = &self.inner.engine.index_memory;
+        (memory.bytes(), memory.bytes_max())
+    }
+
     /// Returns the flushed memstore bytes that read points and open scanners hold, and their limit.
     pub fn reader_memstore_bytes(&self) -> (u64, u64) {
         let memory = &self.inner.engine.reader_memory;

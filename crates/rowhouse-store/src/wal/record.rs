@@ -22,6 +22,9 @@ const KIND_EDITED: u8 = 3;
 /// In place of a sequence number: the record has no place among the commits.
 pub(super) const NO_SEQUENCE: u64 = u64::MAX;
 
+/// The least capacity of a buffer, in bytes.
+const BUFFER_MIN: usize = 512;
+
 /// The largest buffer that a thread keeps for the next record, in bytes.
 const BUFFER_RETAINED_MAX: usize = 1 << 20;
 
@@ -64,6 +67,7 @@ impl RecordBody {
     fn begin(&mut self) {
         self.bytes = BUFFER.take();
         self.bytes.clear();
+        self.bytes.reserve(BUFFER_MIN);
         self.bytes.put_bytes(0, HEADER_LEN);
         self.bytes.put_u8(KIND_COMMIT);
         self.bytes.put_u32_le(0);

@@ -60,7 +60,7 @@ pub(crate) fn commit(
     }
     let is_synced = durability == Durability::FsyncWal;
     let buffering = buffered.map(|period| Buffering { period, is_synced });
-    let is_logged = durability != Durability::SkipWal && buffering.is_none();
+    let is_logged = durability != Durability::SkipWal && buffering.is_none() && record.has_logged();
     let carried = if is_logged { carry_counters(engine, &mut record)? } else { Vec::new() };
     let mut record =
         record.seal(carried.iter().flat_map(|(_, _, counters)| counters.nonces().iter().copied()));

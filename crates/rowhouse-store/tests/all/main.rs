@@ -27,6 +27,7 @@ mod large_mutations;
 mod maintenance;
 mod many_markers;
 mod markers_in_puts;
+mod memory_indexes;
 mod moved_directories;
 mod newest_versions;
 mod observers;

@@ -67,6 +67,7 @@ impl Cluster {
             table: table.clone(),
             index: index.name().to_owned(),
             is_copy: index.is_copy(),
+            is_in_memory: index.is_in_memory(),
         };
         let no_table = || IndexState::Off("it has no table, repair_index makes it".to_owned());
         match self.describe(&index.table_name(table)?).await {

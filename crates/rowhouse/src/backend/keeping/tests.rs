@@ -521,6 +521,8 @@ async fn writes_that_would_change_rows_later_and_tables_of_entries_are_refused()
     assert!(error.err().unwrap().message().contains("no full-text indexes: index=text"));
     let error = one.database.admin().alter_indexes("t", "text search b simple").await.unwrap_err();
     assert!(error.message().contains("no full-text indexes: index=text"), "{error}");
+    let error = one.database.admin().alter_indexes("t", "by_a [a] memory").await.unwrap_err();
+    assert!(error.message().contains("no indexes in memory: index=by_a"), "{error}");
     for name in ["t.by_a", "t.index-intents"] {
         let entries = one.table(name).await;
         let error = entries.put(Put::new("r").unwrap().add("e", "q", "x").unwrap()).await;

@@ -25,6 +25,8 @@ mod rate;
 mod report;
 mod table;
 mod tables;
+#[cfg(test)]
+mod verdict_tests;
 
 pub(crate) use load::{Load, SharedLoad};
 pub(crate) use table::TableHeat;

@@ -29,6 +29,21 @@ pub struct HeatColumn {
     pub length_millis: i64,
     /// Row key ranges, by start key. Together they cover all keys.
     pub buckets: Vec<HeatBucket>,
+    /// A random sample of the requests, in the order in which they came. Each read in it counts for
+    /// as many of the column's reads as the others, and each write likewise. Empty if it was
+    /// measured without a sample: by region, or by an earlier version.
+    pub sample: Vec<HeatSample>,
+}
+
+/// A request in a column's sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeatSample {
+    /// The time, in milliseconds since 1970.
+    pub at_millis: i64,
+    /// The row key, or the first 128 bytes.
+    pub row: Bytes,
+    /// True for a mutation, false for a read.
+    pub is_write: bool,
 }
 
 /// The requests to a row key range in a time span.

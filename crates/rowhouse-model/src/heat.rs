@@ -103,3 +103,35 @@ impl HotRow {
         self.requests_min() > self.overestimate
     }
 }
+
+/// Chooses from weighted items, in their order, at most `count_max` that count for equally much:
+/// one from each of several equal parts of the whole weight, at random. No item is chosen twice, so
+/// there are fewer if one item has much of the weight.
+pub fn thinned<T>(weighted: Vec<(f64, T)>, count_max: usize) -> Vec<T> {
+    let total: f64 = weighted.iter().map(|(weight, _)| weight).sum();
+    let heaviest = weighted.iter().map(|(weight, _)| *weight).fold(0.0, f64::max);
+    let part = (total / count_max.max(1) as f64).max(heaviest);
+    let mut parts: u64 = 0;
+    let mut point = unit_of(parts) * part;
+    let mut sum = 0.0;
+    let mut chosen = Vec::new();
+    for (weight, item) in weighted {
+        sum += weight;
+        if point < sum {
+            chosen.push(item);
+        }
+        while point < sum {
+            parts += 1;
+            point = (parts as f64 + unit_of(parts)) * part;
+        }
+    }
+    chosen
+}
+
+/// Returns a number from 0 to 1 that looks random (the last steps of SplitMix64).
+fn unit_of(number: u64) -> f64 {
+    let mut mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed >> 11) as f64 / (1u64 << 53) as f64
+}

@@ -10,8 +10,9 @@ const AGE_MILLIS_MAX: i64 = 7 * DAY_MILLIS;
 /// The length of columns older than a day, and the maximum range count in each.
 const OLD_LENGTH_MILLIS: i64 = 15 * MINUTE_MILLIS;
 const OLD_RANGES_MAX: usize = 16;
-/// The age at which a column has fewer requests of each kind in the sample, and how many.
-const SAMPLE_AGE_MILLIS_MAX: i64 = 10 * MINUTE_MILLIS;
+/// The part of the memory that samples may take; and how many requests of each kind the samples of
+/// the oldest columns have if they would take more.
+const SAMPLES_PART: usize = 4;
 const OLD_SAMPLE_MAX: usize = 32;
 /// Columns for which there is spare space.
 const SPARE_MAX: usize = 32;
@@ -66,7 +67,7 @@ impl History {
     /// and again: of columns with the same length the oldest two.
     pub(super) fn thin(&mut self, now_millis: i64, bytes_max: usize) {
         self.columns.retain(|column| column.end_millis() > now_millis - AGE_MILLIS_MAX);
-        self.thin_samples(now_millis);
+        self.thin_samples(bytes_max / SAMPLES_PART);
         self.thin_old(now_millis);
         self.columns.shrink_to(self.columns.len() + SPARE_MAX);
         let mut bytes = self.bytes();
@@ -81,11 +82,18 @@ impl History {
         }
     }
 
-    fn thin_samples(&mut self, now_millis: i64) {
-        let is_old = |column: &Column| column.end_millis() <= now_millis - SAMPLE_AGE_MILLIS_MAX;
-        for column in self.columns.iter_mut().filter(|column| is_old(column)) {
+    /// Makes the oldest columns' samples smaller until all take `bytes_max` bytes, or are small.
+    fn thin_samples(&mut self, bytes_max: usize) {
+        let bytes_of = |column: &Column| column.sample().encoded().len();
+        let mut bytes: usize = self.columns.iter().map(bytes_of).sum();
+        for column in &mut self.columns {
+            if bytes <= bytes_max {
+                return;
+            }
             if column.sample().len_max() > OLD_SAMPLE_MAX {
+                bytes -= bytes_of(column);
                 *column = column.with_fewer_samples(OLD_SAMPLE_MAX);
+                bytes += bytes_of(column);
             }
         }
     }

@@ -23,9 +23,4 @@ impl Random {
     pub(super) fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(end)) >> 48) as u64
     }
-
-    /// Returns a number from 0 to 1.
-    pub(super) fn unit(&mut self) -> f64 {
-        self.next() as f64 / (1u64 << 48) as f64
-    }
 }

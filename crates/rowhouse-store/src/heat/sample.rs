@@ -1,6 +1,7 @@
 //! A random sample of a minute's requests, in the order in which they came.
 
 use bytes::Bytes;
+use rowhouse_model::thinned;
 
 use super::load::Load;
 use super::number::{put_number, take_number};
@@ -210,35 +211,11 @@ impl SampledRequests {
                 let requests = sample.requests(*start_millis).into_iter();
                 requests.filter(move |it| it.is_write == is_write).map(move |it| (weight, it))
             });
-            joined.extend(thin(weighted.collect(), requests_max));
+            joined.extend(thinned(weighted.collect(), requests_max));
         }
         joined.sort_by_key(|request| request.at_millis);
         Self::new(start_millis, joined.into_iter())
     }
-}
-
-/// Chooses requests that count for equally many: from each of as many equal parts of the load one.
-fn thin(weighted: Vec<(f64, SampledRequest)>, requests_max: usize) -> Vec<SampledRequest> {
-    let total: f64 = weighted.iter().map(|(weight, _)| weight).sum();
-    let heaviest = weighted.iter().map(|(weight, _)| *weight).fold(0.0, f64::max);
-    // No request is chosen for two parts.
-    let part = (total / requests_max as f64).max(heaviest);
-    let mut random = Random::default();
-    let mut sum = 0.0;
-    let mut parts = 0.0;
-    let mut point = random.unit() * part;
-    let mut chosen = Vec::new();
-    for (weight, request) in weighted {
-        sum += weight;
-        if point < sum {
-            chosen.push(request);
-        }
-        while point < sum {
-            parts += 1.0;
-            point = (parts + random.unit()) * part;
-        }
-    }
-    chosen
 }
 
 fn decode(start_millis: i64, mut bytes: &[u8]) -> Option<Vec<SampledRequest>> {

@@ -48,7 +48,8 @@ pub use rowhouse_model::{
     RegionSwitch, ServerLoad, ServerName, ServerTask, Snapshot, SnapshotKind, TableState,
 };
 pub use rowhouse_schema::{
-    ColumnGroup, ColumnGroups, LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad,
+    ColumnGroup, ColumnGroups, HotPrefix, LoadCause, LoadKind, LoadProfile, LoadVerdict,
+    MissingEvidence, Remedy, RemedyKind, RowLoad, SampledRequest,
 };
 pub use rowhouse_store::CompactionKind;
 

@@ -61,7 +61,12 @@ struct Pace {
 impl Pace {
     fn draw(draw: &mut Draw) -> Self {
         let requests = draw.scale(1_500, 20_000);
-        let length_millis = draw.scale(15_000, 900_000);
+        // Some loads are over in a second, of which not all requests are recorded.
+        let length_millis = match draw.below(10) {
+            0 => draw.scale(800, 15_000),
+            1 => draw.scale(900_000, 36 * 3_600_000),
+            _ => draw.scale(15_000, 900_000),
+        };
         Self { requests, length_millis }
     }
 
@@ -127,7 +132,9 @@ fn even(draw: &mut Draw) -> LabelledLoad {
 
 fn growing(draw: &mut Draw) -> LabelledLoad {
     let (keys, field) = growing_keys(draw);
-    let pace = Pace::draw(draw);
+    let mut pace = Pace::draw(draw);
+    // Requests that come two seconds late are in order still.
+    pace.length_millis = pace.length_millis.max(16_000);
     finish(draw, Label::Growing(field), keys, &pace)
 }
 
@@ -163,6 +170,16 @@ fn hot_prefix(draw: &mut Draw) -> LabelledLoad {
 }
 
 fn burst(draw: &mut Draw) -> LabelledLoad {
+    loop {
+        let load = one_burst(draw);
+        if let Some(load) = load {
+            return load;
+        }
+    }
+}
+
+/// Draws a load with a burst; `None` if few requests come at the time of the burst.
+fn one_burst(draw: &mut Draw) -> Option<LabelledLoad> {
     let length = draw.share(0.05, 0.18);
     let start = draw.share(0.1, 0.8);
     let (keys, field) = prefix_keys(draw, move |_, passed| burst_share(start, length, passed));
@@ -170,9 +187,9 @@ fn burst(draw: &mut Draw) -> LabelledLoad {
     pace.requests = pace.requests.max(3_000);
     pace.length_millis = pace.length_millis.max(60_000);
     let mut load = finish(draw, Label::Burst(field), keys, &pace);
-    // More requests come during the burst: it repeats the keys' kind at the burst's time.
+    // More requests come during the burst.
     let factor = draw.between(3, 6);
-    let begun = load.requests[0].at_millis;
+    let begun = load.begun_millis;
     let from = begun + (start * pace.length_millis as f64) as i64;
     let to = from + (length * pace.length_millis as f64) as i64;
     let within = |request: &Request| (from..to).contains(&request.at_millis) && request.is_judged;
@@ -185,7 +202,8 @@ fn burst(draw: &mut Draw) -> LabelledLoad {
         }
     }
     load.requests.sort_by_key(|request| request.at_millis);
-    load
+    let all = load.requests.iter().filter(|request| request.is_judged).count();
+    (burst.len() * factor as usize * 12 >= all).then_some(load)
 }
 
 fn burst_share(start: f64, length: f64, passed: f64) -> f64 {
@@ -254,30 +272,32 @@ fn too_little(draw: &mut Draw) -> LabelledLoad {
 /// Adds times, requests of the other kind, regions and the circumstances of the verdict.
 fn finish(draw: &mut Draw, label: Label, mut keys: Keys, pace: &Pace) -> LabelledLoad {
     let start = START_MILLIS + draw.below(300_000) as i64;
-    let noise = if draw.chance(0.5) { draw.share(0.0, 0.5) } else { 0.0 };
-    let mut others = even_keys(draw);
-    let mut requests = Vec::new();
+    let noise = draw.one_of(&[0, 0, 1, 5]);
+    let counts_requests = matches!(label, Label::OneRow(_) | Label::TooLittle);
+    let most_rows = if draw.chance(0.15) && !counts_requests { 30 } else { 1 };
+    let mut requests: Vec<Request> = Vec::new();
     for (nth, millis) in (0..).zip(pace.times(draw)) {
         let at_millis = start + millis as i64;
         let passed = millis as f64 / pace.length_millis as f64;
         let moment = Moment { nth, at_millis, passed };
-        if draw.chance(noise) && keys.template.is_none() {
-            let row = if others.template.is_none() {
-                (others.make)(draw, &moment)
-            } else {
-                format!("{:016x}", draw.bits()).into_bytes().into()
-            };
-            requests.push(Request { at_millis, row, is_judged: false });
+        for _ in 0..draw.below(noise + 1) {
+            // Requests of the other kind, for rows from before.
+            let before = draw.below(requests.len() as u64 + 1) as usize;
+            let row = requests.get(before).map(|request| request.row.clone());
+            let row = row.unwrap_or_else(|| (keys.make)(draw, &moment));
+            requests.push(Request { at_millis, row, is_judged: false, rows: 1 });
         }
+        let rows = draw.between(1, most_rows);
         let row = (keys.make)(draw, &moment);
-        requests.push(Request { at_millis, row, is_judged: true });
+        requests.push(Request { at_millis, row, is_judged: true, rows });
     }
     let mut load = LabelledLoad {
         label,
+        begun_millis: start,
         template: keys.template,
         regions: Vec::new(),
         requests,
-        judges_writes: draw.chance(0.6),
+        judges_writes: most_rows == 1 && draw.chance(0.6),
         silent_millis: draw.one_of(&[0, 0, 5_000, 70_000, 20 * 60_000]),
         is_reopened: draw.chance(0.15),
     };
@@ -308,7 +328,7 @@ fn between(bounds: Vec<Bytes>) -> Vec<RowRange> {
 }
 
 fn even_keys(draw: &mut Draw) -> Keys {
-    let users = draw.scale(60, 5_000);
+    let users = draw.scale(20, 5_000);
     // Some users are busier than others.
     let skew = if draw.chance(0.4) && users > 200 { draw.share(1.0, 1.6) } else { 1.0 };
     let one = move |draw: &mut Draw| (draw.unit().powf(skew) * users as f64) as u64;
@@ -320,7 +340,7 @@ fn even_keys(draw: &mut Draw) -> Keys {
         let late = u64::from(drift && moment.passed > 0.5) * users / 2;
         one(draw) + late
     };
-    match draw.below(17) {
+    match draw.below(23) {
         0 => Keys::with_template("[user string][at millis]", move |draw, moment| {
             vec![("user", user(moved(draw, moment))), ("at", at(moment))]
         }),
@@ -372,6 +392,34 @@ fn even_keys(draw: &mut Draw) -> Keys {
         13 => Keys::plain(|draw, _| format!("{:016x}", draw.bits()).into_bytes()),
         14 => Keys::plain(move |draw, _| format!("u{}", one(draw)).into_bytes()),
         15 => Keys::plain(|draw, _| draw.bits().to_be_bytes().to_vec()),
+        16 => {
+            // Few rows, which are read again and again.
+            let rows = draw.scale(30, 500);
+            Keys::plain(move |draw, _| format!("counter-{}", draw.below(rows)).into_bytes())
+        }
+        17 => {
+            let rows = draw.scale(30, 500);
+            Keys::with_template("[id u32]", move |draw, _| {
+                vec![("id", (7 * draw.below(rows)).into())]
+            })
+        }
+        18 => Keys::with_template("[tenant string][user string][id u32]", move |draw, _| {
+            let tenant = format!("tenant-{}", draw.below(30));
+            let id = draw.below(1_000);
+            vec![("tenant", tenant.into()), ("user", user(one(draw))), ("id", id.into())]
+        }),
+        19 => Keys::plain(move |draw, moment| {
+            // A hash of the user, then the newest first.
+            let mixed = one(draw).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
+            format!("{mixed:04x}-{}", i64::MAX - moment.at_millis).into_bytes()
+        }),
+        20 => Keys::with_template("[user string]", move |draw, moment| {
+            vec![("user", user(moved(draw, moment)))]
+        }),
+        21 => Keys::plain(|draw, _| {
+            // Numbers whose first digits are not even.
+            format!("{}", 1 + draw.below(1_999)).into_bytes()
+        }),
         _ => Keys::plain(move |draw, moment| {
             format!("{:05}/{:013}", one(draw), moment.at_millis).into_bytes()
         }),
@@ -403,7 +451,7 @@ fn growing_keys(draw: &mut Draw) -> (Keys, Option<&'static str>) {
             Keys::with_template(template, |draw, _| vec![("n", draw.below(5_000_000).into())]);
         recent.mixed(old_share, older)
     };
-    match draw.below(9) {
+    match draw.below(14) {
         0 => (of_time("[at millis][user string]"), Some("at")),
         1 => (of_time("[at millis desc][user string]"), Some("at")),
         2 => (of_time("[at seconds 4][user string]"), Some("at")),
@@ -429,6 +477,44 @@ fn growing_keys(draw: &mut Draw) -> (Keys, Option<&'static str>) {
                 Keys::plain(|draw, _| format!("{:010}", draw.below(7_000_000)).into_bytes());
             (recent.mixed(old_share, older), None)
         }
+        8 => {
+            let keys = Keys::plain(move |draw, moment| {
+                format!("{}/{}", i64::MAX - at(draw, moment), draw.below(500)).into_bytes()
+            });
+            (keys, None)
+        }
+        9 => {
+            let keys = Keys::plain(move |draw, moment| {
+                let number = 1_000_000 + moment.nth;
+                [&number.to_be_bytes()[..], &draw.bits().to_be_bytes()[..4]].concat()
+            });
+            (keys, None)
+        }
+        10 => {
+            let keys = Keys::plain(move |draw, moment| {
+                let time = rowhouse_schema::Time::from_millis(at(draw, moment));
+                format!("{time} {}", user_name(draw.below(users))).into_bytes()
+            });
+            (keys, None)
+        }
+        11 => {
+            // The key holds steps of the time, of which several pass.
+            let step = draw.one_of(&[1, 2]);
+            let template = format!("[at seconds 4 floor {step}s][user string]");
+            let keys = Keys::with_template(&template, move |draw, moment| {
+                let at = moment.at_millis / 1_000 * 1_000;
+                vec![("at", time(at)), ("user", user(draw.below(users)))]
+            });
+            (keys, Some("at"))
+        }
+        12 => {
+            // Requests of all users, each of whom begins after the one before.
+            let keys = Keys::with_template("[n u64][kind string]", move |draw, moment| {
+                let kind = ["get", "put", "scan"][draw.below(3) as usize];
+                vec![("n", (moment.nth / 20).into()), ("kind", kind.into())]
+            });
+            (keys, Some("n"))
+        }
         _ => {
             let keys = Keys::plain(move |draw, moment| {
                 format!("log-{:013}-{:04}", at(draw, moment), draw.below(10_000)).into_bytes()
@@ -441,14 +527,16 @@ fn growing_keys(draw: &mut Draw) -> (Keys, Option<&'static str>) {
 fn few_keys(draw: &mut Draw) -> (Keys, &'static str) {
     let values = draw.between(2, 4);
     let share = draw.share(0.9, 1.0);
+    let skew = draw.share(1.0, 1.5);
     let metric = move |draw: &mut Draw| -> Value {
         if draw.chance(share) {
-            ["cpu", "disk", "net", "mem"][draw.below(values) as usize].into()
+            let nth = (draw.unit().powf(skew) * values as f64) as usize;
+            ["cpu", "disk", "net", "mem"][nth].into()
         } else {
             format!("m{:03}", draw.below(200)).into()
         }
     };
-    match draw.below(4) {
+    match draw.below(6) {
         0 => {
             let keys = Keys::with_template("[metric string][at millis]", move |draw, moment| {
                 vec![("metric", metric(draw)), ("at", time(moment.at_millis))]
@@ -468,6 +556,26 @@ fn few_keys(draw: &mut Draw) -> (Keys, &'static str) {
                 vec![("blogger", "123".into()), ("at", time(at))]
             });
             (keys, "blogger")
+        }
+        3 => {
+            // A row of the blogger, then all others.
+            let keys =
+                Keys::with_template("[blogger text]_[at millis digits desc]", |draw, moment| {
+                    let old = START_MILLIS - draw.below(30 * 86_400_000) as i64;
+                    let at = if moment.nth == 0 { START_MILLIS } else { old };
+                    vec![("blogger", "123".into()), ("at", time(at))]
+                });
+            (keys, "blogger")
+        }
+        4 => {
+            let keys = Keys::with_template(
+                "[state string][at millis][user string]",
+                move |draw, moment| {
+                    let user = user(draw.below(300));
+                    vec![("state", metric(draw)), ("at", time(moment.at_millis)), ("user", user)]
+                },
+            );
+            (keys, "state")
         }
         _ => {
             let keys = Keys::with_template("[day date][user string]", |draw, _| {
@@ -489,7 +597,7 @@ fn prefix_keys(
         let share = share(draw, moment.passed);
         if draw.chance(share) { hot } else { draw.below(users) }
     };
-    match draw.below(5) {
+    match draw.below(9) {
         0 => {
             let keys = Keys::with_template("[user string][id u32]", move |draw, moment| {
                 vec![("user", user(one(draw, moment))), ("id", draw.below(1_000_000_000).into())]
@@ -512,6 +620,42 @@ fn prefix_keys(
         3 => {
             let keys = Keys::plain(move |draw, moment| {
                 format!("u{:04}/{:06}", one(draw, moment), draw.below(1_000_000)).into_bytes()
+            });
+            (keys, None)
+        }
+        4 => {
+            let template = "[tenant string][user string][id u32]";
+            let keys = Keys::with_template(template, move |draw, moment| {
+                let id = draw.below(1_000_000_000);
+                let user = user(one(draw, moment));
+                vec![("tenant", "acme".into()), ("user", user), ("id", id.into())]
+            });
+            (keys, Some("user"))
+        }
+        5 => {
+            let template = "[user text md5 4 hex][id u32]";
+            let keys = Keys::with_template(template, move |draw, moment| {
+                vec![("user", user(one(draw, moment))), ("id", draw.below(1_000_000_000).into())]
+            });
+            (keys, Some("user"))
+        }
+        6 => {
+            // A beginning of letters, among hashes.
+            let keys = Keys::plain(move |draw, moment| {
+                let number = draw.below(1_000_000);
+                if one(draw, moment) == hot {
+                    format!("hot{number:06}").into_bytes()
+                } else {
+                    format!("{:08x}{number:06}", draw.bits() >> 32).into_bytes()
+                }
+            });
+            (keys, None)
+        }
+        7 => {
+            let keys = Keys::plain(move |draw, moment| {
+                let user = one(draw, moment).wrapping_mul(0x9e37_79b9) as u32;
+                let digits = format!("{:06}", draw.below(1_000_000));
+                [&user.to_be_bytes()[..], digits.as_bytes()].concat()
             });
             (keys, None)
         }

@@ -40,12 +40,15 @@ pub(super) struct Request {
     pub(super) row: Bytes,
     /// True for a request of the kind that is judged.
     pub(super) is_judged: bool,
+    /// The rows that a scan reads from there on; otherwise 1.
+    pub(super) rows: u64,
 }
 
 /// A load, and all that a verdict may depend on.
 #[derive(Debug)]
 pub(super) struct LabelledLoad {
     pub(super) label: Label,
+    pub(super) begun_millis: i64,
     pub(super) template: Option<String>,
     pub(super) regions: Vec<RowRange>,
     /// By time.

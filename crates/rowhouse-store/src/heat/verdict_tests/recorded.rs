@@ -40,9 +40,10 @@ pub(super) fn report_on(load: &LabelledLoad) -> HeatReport {
     for (nth, request) in (0..).zip(&load.requests) {
         clock.0.store(request.at_millis, Ordering::Relaxed);
         let is_write = request.is_judged == load.judges_writes;
-        let of_request = if is_write { Load::of_write(100) } else { Load::of_reads(1, 100) };
+        let of_request =
+            if is_write { Load::of_write(100) } else { Load::of_reads(request.rows, 100) };
         if let Some(weight) = table.weight(nth) {
-            table.record(&request.row, of_request, weight, true, None);
+            table.record(&request.row, of_request, weight, request.rows == 1, None);
         }
     }
     clock.0.fetch_add(load.silent_millis, Ordering::Relaxed);

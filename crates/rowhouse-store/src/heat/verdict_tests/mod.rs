@@ -104,11 +104,11 @@ fn matrix(
 }
 
 #[test]
-fn verdicts_name_the_cause_of_forty_loads_and_no_even_load_is_an_alarm() {
-    let all = matrix(0..40, generator::any, true);
+fn verdicts_name_the_cause_of_twenty_loads_and_no_even_load_is_an_alarm() {
+    let all = matrix(0..20, generator::any, true);
     assert_eq!((all.right, all.wrong_remedies), (all.all, 0));
-    assert!(all.with_remedy >= 12, "{}", all.with_remedy);
-    let even = matrix(0..20, generator::even_of, true);
+    assert!(all.with_remedy >= 6, "{}", all.with_remedy);
+    let even = matrix(0..10, generator::even_of, true);
     assert_eq!(even.right, even.all);
 }
 

@@ -64,8 +64,9 @@ mod typed;
 mod value;
 
 pub use advise::{
-    ColumnGroup, ColumnGroups, FamilySize, Finding, HeatMap, HeatMapColumn, HottestRange,
-    LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad, Rule, check_table,
+    ColumnGroup, ColumnGroups, FamilySize, Finding, HeatMap, HeatMapColumn, HotPrefix,
+    HottestRange, LoadCause, LoadKind, LoadProfile, LoadVerdict, MissingEvidence, Remedy,
+    RemedyKind, RowLoad, Rule, SampledRequest, check_table,
 };
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;

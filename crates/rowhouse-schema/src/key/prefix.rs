@@ -64,6 +64,22 @@ impl KeySchema {
         KeyPrefix { schema: self.clone(), values, is_whole: is_whole && rest.is_empty(), rest }
     }
 
+    /// Returns the slots of the fields that are complete at a key's beginning, computed ones
+    /// included, and where each ends.
+    pub(crate) fn field_ends(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
+        let mut ends = Vec::new();
+        let mut at = 0;
+        for element in self.elements() {
+            if at == bytes.len() {
+                break;
+            }
+            let Some((_, next)) = self.read_element(element, bytes, at) else { break };
+            at = next;
+            ends.extend(self.slot_of(element).map(|slot| (slot, at)));
+        }
+        ends
+    }
+
     /// Decodes the element at `at`; returns the value and the next element's offset.
     fn read_element(
         &self,

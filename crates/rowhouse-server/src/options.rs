@@ -54,6 +54,9 @@ pub struct Options {
     /// Whether connections without TLS are accepted on a server with a certificate. `None`, the
     /// default, accepts them from the same machine.
     pub plain: Option<Plain>,
+    /// Whether whoever reaches a port off loopback may connect, without a certificate of
+    /// [`TlsFiles::clients`]. Default `false`: the server does not start with such a port.
+    pub allow_unauthenticated: bool,
     /// The store's sizes and limits.
     pub settings: Settings,
 }
@@ -78,6 +81,7 @@ impl Options {
             web: WebPort::Off,
             tls: None,
             plain: None,
+            allow_unauthenticated: false,
             settings: Settings::default(),
         }
     }

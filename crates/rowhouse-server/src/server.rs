@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use crate::access::Access;
+use crate::access::{Access, refuse_exposed};
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::limits::{
@@ -41,11 +41,18 @@ impl Server {
     ///
     /// # Errors
     /// `InUse` with the directory or address if another process holds the data directory or a port;
-    /// `InvalidRequest` for an invalid address; `Unsupported` for a web address without the feature
+    /// `InvalidRequest` for an invalid address, and for one off loopback without certificates of
+    /// clients or [`Options::allow_unauthenticated`]; `Unsupported` for a web address without the feature
     /// `web`, or a certificate without the feature `tls`; errors as for [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
         let access = Access::new(&options)?;
         let Ports { master, region_servers, web } = Ports::bind(&options).await?;
+        for port in std::iter::once(&master).chain(&region_servers) {
+            refuse_exposed(local_address(&port.listener)?, "--listen", &options)?;
+        }
+        if let Some(listener) = &web {
+            refuse_exposed(local_address(listener)?, "--web", &options)?;
+        }
         access.check_name(&master.announced.0);
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
         let ports = region_servers.len() + 1;

@@ -63,6 +63,10 @@ pub(crate) struct ServeArgs {
     /// or refuse them [default: allow them from this machine]
     #[arg(long, value_name = "HOW", requires = "tls_certificate")]
     pub(crate) plain: Option<PlainArg>,
+    /// Let whoever reaches a port off loopback read and change all data; without it such ports
+    /// require --tls-clients
+    #[arg(long)]
+    pub(crate) allow_unauthenticated: bool,
     /// The address announced to clients, if it differs from the one listened on; this machine must
     /// also reach it for `rowhouse shell --data`
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address)]
@@ -180,6 +184,7 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
             clients: args.tls_clients,
         }),
         plain: args.plain.map(Plain::from),
+        allow_unauthenticated: args.allow_unauthenticated,
         backups: args.backups,
         allow_shutdown: args.allow_shutdown,
         slow_call: Duration::from_millis(args.slow_call_millis),

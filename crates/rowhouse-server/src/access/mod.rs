@@ -1,8 +1,9 @@
 //! Who may connect, and how: TLS on the ports, and plain connections beside it.
 //!
 //! [`tls`] holds the certificates; [`stream`] is a connection of either kind; [`plain`] decides
-//! about connections without TLS.
+//! about connections without TLS, [`exposure`] about ports that others can reach.
 
+mod exposure;
 mod plain;
 mod stream;
 #[cfg(feature = "tls")]
@@ -15,6 +16,7 @@ use rowhouse_model::Result;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+pub(crate) use self::exposure::refuse_exposed;
 pub(crate) use self::stream::Stream;
 use crate::limits::HANDSHAKE_WAIT;
 use crate::{Options, Plain};

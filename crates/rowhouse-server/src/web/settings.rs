@@ -55,6 +55,7 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         web,
         tls,
         plain,
+        allow_unauthenticated,
         settings: _,
     } = options;
     let tls_clients = tls.as_ref().and_then(|it| it.clients.as_ref());
@@ -76,6 +77,7 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         ("tls", or_none(reader, tls.as_ref().map(|it| it.certificate.display().to_string()))),
         ("tls_clients", or_none(reader, tls_clients.map(|it| it.display().to_string()))),
         ("plain", plain_connections(reader, *plain)),
+        ("allow_unauthenticated", switch(reader, *allow_unauthenticated)),
     ]
 }
 

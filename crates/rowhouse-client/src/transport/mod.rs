@@ -1,6 +1,7 @@
 //! How servers are connected to: plainly or with TLS.
 
-#[cfg(all(test, feature = "tls"))]
+#[cfg(feature = "tls")]
+#[cfg(test)]
 mod tests;
 #[cfg(feature = "tls")]
 mod tls;

@@ -4,25 +4,31 @@
 //! about connections without TLS, [`exposure`] about ports that others can reach.
 
 mod exposure;
+#[cfg(feature = "tls")]
 mod plain;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;
 
-use std::io::{Error as IoError, ErrorKind, Result as IoResult};
+use std::io::Result as IoResult;
+#[cfg(feature = "tls")]
+use std::io::{Error as IoError, ErrorKind};
 use std::net::SocketAddr;
 
 use rowhouse_model::Result;
 use tokio::net::TcpStream;
+#[cfg(feature = "tls")]
 use tokio::time::timeout;
 
 pub(crate) use self::exposure::refuse_exposed;
 pub(crate) use self::stream::Stream;
+#[cfg(feature = "tls")]
 use crate::limits::HANDSHAKE_WAIT;
 use crate::{Options, Plain};
 
 /// How every TLS connection begins: with a record for the handshake. No plain request to the RPC or
 /// web port begins so.
+#[cfg(feature = "tls")]
 const TLS_RECORD: u8 = 0x16;
 
 /// The ports' protection.
@@ -117,6 +123,7 @@ impl Access {
     }
 }
 
+#[cfg(feature = "tls")]
 fn late(_: tokio::time::error::Elapsed) -> IoError {
     IoError::new(ErrorKind::TimedOut, "the client sent nothing in time")
 }

@@ -77,7 +77,7 @@ impl Tls {
             // A certificate that cannot be parsed names nobody.
             ParsedCertificate::try_from(&loaded.certificate).ok(),
         );
-        if !named.is_some_and(|(name, parsed)| verify_server_name(&parsed, &name).is_ok()) {
+        if named.is_none_or(|(name, parsed)| verify_server_name(&parsed, &name).is_err()) {
             tracing::warn!(
                 host,
                 "the TLS certificate does not name the host announced to clients: they refuse it \

@@ -89,6 +89,7 @@ const SERVER: &[Layer] = &[
         &[
             "limits",
             "options",
+            "access",
             "backups",
             "bulk_loads",
             "call_metrics",

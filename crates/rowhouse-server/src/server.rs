@@ -13,11 +13,12 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
+use crate::access::{Access, refuse_exposed};
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::limits::{
     CONNECTIONS_MAX, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, KEEPALIVE_TIME, SCANNER_LEASE,
-    SCANNER_MEMORY_WAIT, STOP_WAIT,
+    SCANNER_MEMORY_WAIT, STOP_WAIT, TLS_FILES_LOOK,
 };
 use crate::ports::{Ports, RpcPort, bind, local_address};
 use crate::region_server::{RegionServer, start_code};
@@ -141,15 +142,24 @@ impl Server {
     ///
     /// # Errors
     /// `InUse` with the directory or address if another process holds the data directory or a port;
-    /// `InvalidRequest` for an invalid address; `Unsupported` for a web address without the feature
-    /// `web`; errors as for [`Store::open`].
+    /// `InvalidRequest` for an invalid address, and for one off loopback without certificates of
+    /// clients or [`Options::allow_unauthenticated`]; `Unsupported` for a web address without the feature
+    /// `web`, or a certificate without the feature `tls`; errors as for [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
         Self::start_with(options, Vec::new()).await
     }
 
     async fn start_with(options: Options, observers: Vec<(String, MakeObserver)>) -> Result<Self> {
         check_names(&observers)?;
+        let access = Access::new(&options)?;
         let Ports { master, region_servers, web } = Ports::bind(&options).await?;
+        for port in std::iter::once(&master).chain(&region_servers) {
+            refuse_exposed(local_address(&port.listener)?, "--listen", &options)?;
+        }
+        if let Some(listener) = &web {
+            refuse_exposed(local_address(listener)?, "--web", &options)?;
+        }
+        access.check_name(&master.announced.0);
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
         let ports = region_servers.len() + 1;
         descriptors::raise(descriptors_required(ports, options.settings.open_files_max));
@@ -163,8 +173,10 @@ impl Server {
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
         let search = Arc::new(SearchEngine::start(&store)?);
         let web_address = web.as_ref().map(local_address).transpose()?;
-        let (cluster, listeners) =
+        let (mut cluster, listeners) =
             assemble((store, search), master, region_servers, web_address, &options)?;
+        cluster.access = access;
+        let cluster = Arc::new(cluster);
         let address = format!("{}:{}", cluster.master.name.host, cluster.master.name.port);
         cluster.store.set_address(&address)?;
         let nodes = Arc::new(zookeeper::Nodes::new(Arc::clone(&cluster))?);
@@ -191,6 +203,9 @@ impl Server {
         let mut tasks = cluster.tasks.lock();
         tasks.spawn(expire_scanners(Arc::clone(&cluster), stopping.clone()));
         tasks.spawn(balancer::run(Arc::clone(&cluster), stopping.clone()));
+        if cluster.access.has_tls() {
+            tasks.spawn(reload_certificates(Arc::clone(&cluster), stopping.clone()));
+        }
         let stop = stopping.clone();
         let serve =
             move |stream, peer| zookeeper::serve(stream, peer, Arc::clone(&nodes), stop.clone());
@@ -225,6 +240,17 @@ impl Server {
     /// Returns the ZooKeeper port's address.
     pub fn zookeeper(&self) -> SocketAddr {
         self.zookeeper
+    }
+
+    /// Returns true if the RPC and web ports accept TLS.
+    pub fn has_tls(&self) -> bool {
+        self.cluster.access.has_tls()
+    }
+
+    /// Reads the certificate files again, which the server also does when they change. Wrong ones
+    /// are reported in the log, and the earlier ones stay.
+    pub fn reload_certificates(&self) {
+        self.cluster.access.reload(false);
     }
 
     /// Returns once a client has requested to stop the server, which [`Options::allow_shutdown`]
@@ -290,7 +316,7 @@ fn assemble(
     region_servers: Vec<RpcPort>,
     web: Option<SocketAddr>,
     options: &Options,
-) -> Result<(Arc<Cluster>, Vec<Listening>)> {
+) -> Result<(Cluster, Vec<Listening>)> {
     let start_code = start_code();
     let web_port = web.map(|address| address.port());
     let described = |port: &RpcPort| -> Result<_> {
@@ -316,10 +342,8 @@ fn assemble(
     if servers.is_empty() {
         servers.push(Arc::clone(&master_server));
     }
-    Ok((
-        Arc::new(Cluster::new((store, search), master_server, servers, serve_rpc, options)?),
-        listeners,
-    ))
+    let cluster = Cluster::new((store, search), master_server, servers, serve_rpc, options)?;
+    Ok((cluster, listeners))
 }
 
 /// Serves a region server's or the master's RPC port.
@@ -422,6 +446,21 @@ async fn expire_scanners(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>)
                 cluster.searches.expire();
             }
             _ = stop.changed() => return,
+        }
+    }
+}
+
+/// Reads the certificate files again when they change.
+async fn reload_certificates(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(TLS_FILES_LOOK) => {}
+            _ = stop.changed() => return,
+        }
+        let cluster = Arc::clone(&cluster);
+        let reloaded = tokio::task::spawn_blocking(move || cluster.access.reload(true)).await;
+        if let Err(error) = reloaded {
+            tracing::error!(%error, "the TLS certificate was not looked at");
         }
     }
 }

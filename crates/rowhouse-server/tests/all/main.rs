@@ -24,6 +24,8 @@ mod solr;
 mod stop;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(feature = "tls")]
+mod tls;
 #[cfg(feature = "web")]
 mod web;
 mod zookeeper;

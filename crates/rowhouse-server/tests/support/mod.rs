@@ -97,6 +97,11 @@ impl TestServer {
         self.runtime.block_on(self.server.as_ref().unwrap().stop_requested());
     }
 
+    /// Has the server read the certificate files again.
+    pub(crate) fn reload_certificates(&self) {
+        self.server.as_ref().unwrap().reload_certificates();
+    }
+
     /// Returns `host:port` for the RPC port.
     pub(crate) fn address(&self) -> &str {
         &self.address

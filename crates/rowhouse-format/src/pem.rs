@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_without_what_is_needed_are_refused_by_name() {
+    fn files_without_the_required_section_are_refused_by_name() {
         let key =
             b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----";
         for (bytes, text) in [

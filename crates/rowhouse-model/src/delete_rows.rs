@@ -15,7 +15,7 @@ pub enum DeletedCells {
     Column(Bytes, Bytes),
 }
 
-/// A request to delete the rows in a range, or those of them that match a query. Calls repeat it
+/// A request to delete the rows in a range, or the rows there that match a query. Calls repeat it
 /// with the rest of the range until [`DeletedRows::next`] is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeleteRows {

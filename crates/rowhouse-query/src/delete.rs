@@ -1,8 +1,8 @@
-//! Deletes of many rows: those in a range, or those of them that match a query.
+//! Deletes of many rows: all in a range, or the rows there that match a query.
 //!
 //! Rows are found by their keys alone, with the columns that conditions are on, and deleted in
 //! batches by the ordinary write path: indexes, full-text indexes and observers follow, and the
-//! markers are those of single deletes.
+//! markers are the same as in single deletes.
 
 use std::time::{Duration, Instant};
 

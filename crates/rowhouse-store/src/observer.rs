@@ -98,7 +98,7 @@ pub(crate) type ObserversByTable = HashMap<TableName, TableObservers>;
 /// The observers of a table.
 #[derive(Clone)]
 pub(crate) struct TableObservers {
-    /// Those of this table, then those that the descriptor names and the process offers.
+    /// Observers of this table alone, then observers that the descriptor names and the process has.
     registered: Vec<Arc<dyn Observer>>,
     /// How many of them are offered.
     offered: usize,

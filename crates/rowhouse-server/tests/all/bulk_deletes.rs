@@ -100,7 +100,7 @@ fn cells(client: &mut Client, region: &RegionInfo, raw: bool) -> String {
 }
 
 #[test]
-fn bulk_deletes_remove_what_the_scan_returns_by_ordinary_markers() {
+fn bulk_deletes_remove_the_scanned_cells_by_ordinary_markers() {
     let server = TestServer::start();
     let region = server.create_table("t", &["cf", "d"], &[]).remove(0);
     let mut client = server.client();

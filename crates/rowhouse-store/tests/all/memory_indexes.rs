@@ -192,7 +192,7 @@ fn a_write_that_skips_the_log_stays_out_of_it() {
 }
 
 #[test]
-fn removed_entries_free_their_memory_and_open_readers_keep_what_they_see() {
+fn removed_entries_free_their_memory_and_open_readers_still_see_them() {
     let (_dir, store, table) = open("by_sender [sender] memory");
     fill(&table, 0..100);
     let point = store.read_point();

@@ -11,7 +11,8 @@ use proptest::test_runner::TestRunner;
 use rowhouse::filter::CompareOperator;
 use rowhouse::key::TimeZone;
 use rowhouse::observer::{Additions, Observer, RowChange};
-use rowhouse::query::{DeleteAdvice, Predicate, Query};
+use rowhouse::query::delete::DeleteAdvice;
+use rowhouse::query::{Predicate, Query};
 use rowhouse::schema::IndexState;
 use rowhouse::{
     Bytes, Condition, Database, DeletedCells, ErrorKind, Get, Increment, Mutation, Put, Result,

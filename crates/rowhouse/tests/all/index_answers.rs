@@ -8,6 +8,7 @@ use rowhouse::{
     Columns, Database, Delete, Get, Mutation, Scan, Table, TableSpec, Timestamp, Transaction,
 };
 use rowhouse_query::{QueryScan, StoreQuery, scan_region};
+use rowhouse_schema::IndexState;
 use rowhouse_store::Store;
 
 use crate::support::{Random, on_both};
@@ -42,6 +43,16 @@ async fn seeded(seed: u64) -> (tempfile::TempDir, Database, Random) {
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
     (dir, database, Random::new(seed))
+}
+
+/// Waits until the indexes in memory are built.
+fn wait_for_indexes(store: &Store) {
+    let is_ready = |table: &std::sync::Arc<rowhouse_store::Table>| {
+        matches!(IndexState::of_table(table.descriptor()), Ok(IndexState::Ready))
+    };
+    while !store.tables().iter().all(is_ready) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 async fn table(database: &Database, key: &str) -> Table {
@@ -486,6 +497,7 @@ async fn pages_and_scans_of_a_server_answer_queries_as_the_library_does() {
         }
         database.close().await.unwrap();
         let store = Store::open(dir.path()).unwrap();
+        wait_for_indexes(&store);
         all.iter().for_each(|answered| compare_with_store(&store, answered));
         let by_index = all.iter().filter(|it| it.access.starts_with("access: by index")).count();
         assert!(by_index > 3, "only {by_index} queries are read by an index");

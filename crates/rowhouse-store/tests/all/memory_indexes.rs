@@ -259,7 +259,7 @@ fn bulk_loads_truncations_and_restores_build_the_index_anew() {
     store.take_snapshot(Snapshot::new("s", name("mail")).unwrap()).unwrap();
     let cell = |row: &str, sender: &str| {
         let at = Timestamp::from_millis(i64::MAX - 2).unwrap();
-        Cell::new(row.to_owned(), b"d", b"s", at, CellKind::Put, sender.to_owned()).unwrap()
+        Cell::new(row, b"d", b"s", at, CellKind::Put, sender).unwrap()
     };
     let rows = vec![vec![cell("a000000", "loaded")], vec![cell("b", "loaded")]];
     let mut loaded = rows.into_iter();

@@ -432,7 +432,7 @@ async fn cheaper_ways_are_named() {
         }
         let advice = async |query: &str| mail.query(query).delete().advice().await.unwrap();
         let by_age = DeleteAdvice::TimeToLive("at".to_owned());
-        assert_eq!(advice("at < 2020").await, [by_age.clone()]);
+        assert_eq!(advice("at < 2020").await, std::slice::from_ref(&by_age));
         assert_eq!(advice("at <= 2020-01-01 and at < 2021").await, [by_age]);
         assert_eq!(advice("user = 'bob'").await, [DeleteAdvice::TruncateRegions(1)]);
         assert_eq!(advice("user >= ''").await, [DeleteAdvice::TruncateRegions(2)]);

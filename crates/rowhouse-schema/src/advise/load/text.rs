@@ -70,7 +70,7 @@ impl LoadVerdict {
                  without a sample of their keys."
             )?,
             MissingEvidence::SampleSize { count, needed } => {
-                write!(f, "Cannot judge yet: requests in the sample={count}, needed={needed}.")?
+                write!(f, "Cannot judge yet: requests in the sample={count}, needed={needed}.")?;
             }
             MissingEvidence::Keys => write!(
                 f,

@@ -16,10 +16,13 @@ struct Moment {
     passed: f64,
 }
 
+/// Makes the key of a request.
+type MakeKey = Box<dyn FnMut(&mut Draw, &Moment) -> Bytes>;
+
 /// Makes the keys of a load.
 struct Keys {
     template: Option<String>,
-    make: Box<dyn FnMut(&mut Draw, &Moment) -> Bytes>,
+    make: MakeKey,
 }
 
 impl Keys {

@@ -8,7 +8,6 @@ use rowhouse::{
     Columns, Database, Delete, Get, Mutation, Scan, Table, TableSpec, Timestamp, Transaction,
 };
 use rowhouse_query::{QueryScan, StoreQuery, scan_region};
-use rowhouse_schema::IndexState;
 use rowhouse_store::Store;
 
 use crate::support::{Random, on_both};
@@ -45,18 +44,12 @@ async fn seeded(seed: u64) -> (tempfile::TempDir, Database, Random) {
     (dir, database, Random::new(seed))
 }
 
-/// Waits until the indexes in memory are built.
-fn wait_for_indexes(store: &Store) {
-    let is_ready = |table: &std::sync::Arc<rowhouse_store::Table>| {
-        matches!(IndexState::of_table(table.descriptor()), Ok(IndexState::Ready))
-    };
-    while !store.tables().iter().all(is_ready) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+async fn table(database: &Database, key: &str) -> Table {
+    table_with(database, key, INDEXES).await
 }
 
-async fn table(database: &Database, key: &str) -> Table {
-    let spec = TableSpec::new("mail").key(key).columns(COLUMNS).indexes(INDEXES);
+async fn table_with(database: &Database, key: &str, indexes: &str) -> Table {
+    let spec = TableSpec::new("mail").key(key).columns(COLUMNS).indexes(indexes);
     let table = database.create_table(spec.family("d").family("f").family("g")).await.unwrap();
     let puts = (0..OTHERS).map(|nth| -> Mutation {
         let key = [("user", format!("other{nth}").into()), ("n", (nth % 200).into())];
@@ -474,7 +467,9 @@ fn compare_with_store(store: &Store, answered: &Answered) {
 async fn pages_and_scans_of_a_server_answer_queries_as_the_library_does() {
     for seed in 0..histories() {
         let (dir, database, mut random) = seeded(seed).await;
-        let table = table(&database, KEYS[random.below(3) as usize]).await;
+        // An index in memory is built anew after an open, so estimates of its entries differ.
+        let indexes = INDEXES.replace(" memory", "");
+        let table = table_with(&database, KEYS[random.below(3) as usize], &indexes).await;
         for _ in 0..40 {
             change(&table, &mut random).await;
         }
@@ -497,7 +492,6 @@ async fn pages_and_scans_of_a_server_answer_queries_as_the_library_does() {
         }
         database.close().await.unwrap();
         let store = Store::open(dir.path()).unwrap();
-        wait_for_indexes(&store);
         all.iter().for_each(|answered| compare_with_store(&store, answered));
         let by_index = all.iter().filter(|it| it.access.starts_with("access: by index")).count();
         assert!(by_index > 3, "only {by_index} queries are read by an index");

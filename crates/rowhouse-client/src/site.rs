@@ -29,15 +29,16 @@ impl Target {
     /// Reads a cluster's location from the text of an `hbase-site.xml`, by the settings of HBase's
     /// Java client: the registry and its servers, and `hbase.client.netty.tls.enabled` with
     /// `hbase.rpc.tls.truststore.location`, `hbase.rpc.tls.keystore.location` and
-    /// `hbase.client.netty.tls.verify.server.hostname`. Stores are PEM files; a keystore in PEM holds
-    /// certificate and key. Other settings are ignored.
+    /// `hbase.client.netty.tls.verify.server.hostname`. Stores are PEM files; a keystore in PEM
+    /// holds certificate and key. Other settings are ignored.
     ///
     /// ```
     /// use rowhouse_client::Target;
     ///
     /// let site = "<configuration><property><name>hbase.zookeeper.quorum</name>\
     ///             <value>zk1,zk2</value></property></configuration>";
-    /// assert_eq!(Target::from_hbase_site(site)?.to_string(), "hbase+zk://zk1:2181,zk2:2181/hbase");
+    /// let target = Target::from_hbase_site(site)?;
+    /// assert_eq!(target.to_string(), "hbase+zk://zk1:2181,zk2:2181/hbase");
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     ///

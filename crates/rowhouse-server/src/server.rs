@@ -143,8 +143,8 @@ impl Server {
     /// # Errors
     /// `InUse` with the directory or address if another process holds the data directory or a port;
     /// `InvalidRequest` for an invalid address, and for one off loopback without certificates of
-    /// clients or [`Options::allow_unauthenticated`]; `Unsupported` for a web address without the feature
-    /// `web`, or a certificate without the feature `tls`; errors as for [`Store::open`].
+    /// clients or [`Options::allow_unauthenticated`]; `Unsupported` for a web address without the
+    /// feature `web`, or a certificate without the feature `tls`; errors as for [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
         Self::start_with(options, Vec::new()).await
     }

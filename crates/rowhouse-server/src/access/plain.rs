@@ -8,8 +8,9 @@ use crate::Plain;
 const REFUSAL: &str = "this server accepts TLS only: set hbase.client.netty.tls.enabled=true \
                        (HBase 2.6 or later), or start the server with --plain allow";
 
-/// Returns why a plain connection from `peer` is refused; `None` if it is not. Where nothing is set,
-/// only clients on the same machine may do without TLS: nobody on the network reads their bytes.
+/// Returns why a plain connection from `peer` is refused; `None` if it is not. Where nothing is
+/// set, only clients on the same machine may do without TLS: nobody on the network reads their
+/// bytes.
 pub(super) fn refusal(plain: Option<Plain>, peer: IpAddr) -> Option<&'static str> {
     let is_allowed = match plain {
         Some(Plain::Allow) => true,

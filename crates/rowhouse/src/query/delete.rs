@@ -18,9 +18,9 @@ use crate::table::Table;
 /// before [`RowDeletion::run`] or [`RowDeletion::step`].
 ///
 /// Rows are deleted as by single deletes, in batches: no range has a marker of its own. Readers see
-/// some rows gone before others. Indexes, full-text indexes and observers follow. The deletion holds
-/// the keys of one batch. If it is interrupted, the same deletion run again goes on with the rows
-/// that are left.
+/// some rows gone before others. Indexes, full-text indexes and observers follow. The deletion
+/// holds the keys of one batch. If it is interrupted, the same deletion run again goes on with the
+/// rows that are left.
 ///
 /// In this process and on a rowhouse server, a row is deleted only if it matches the query when it
 /// is deleted: conditions on columns are checked again with the row locked. A condition with

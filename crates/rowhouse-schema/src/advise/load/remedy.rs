@@ -146,8 +146,8 @@ fn split(evidence: &Evidence<'_>, early: &[Bytes], late: &[Bytes], now: f64) -> 
     (share_after <= now * LOWERED).then_some(remedy)
 }
 
-/// Returns the key with a bucket in front that lowers the busiest share. A bucket of a field that is
-/// not the cause keeps the rows of the cause together, so it comes first.
+/// Returns the key with a bucket in front that lowers the busiest share. A bucket of a field that
+/// is not the cause keeps the rows of the cause together, so it comes first.
 fn key(evidence: &Evidence<'_>, chosen: &Hypothesis, share_before: f64) -> Option<Remedy> {
     let schema = evidence.schema?;
     let values = decoded(evidence, schema)?;

@@ -61,7 +61,8 @@ use crate::value::Value;
 /// # Example: what if the rows are spread over buckets?
 ///
 /// The plan has a range stream for each bucket. Merging these by [`KeySchema::logical_key`],
-/// forward or in reverse, returns the rows in the plan's order; [`StreamMerge`](crate::StreamMerge) does so.
+/// forward or in reverse, returns the rows in the plan's order; [`StreamMerge`](crate::StreamMerge)
+/// does so.
 ///
 /// ```
 /// use rowhouse_schema::{KeySchema, Predicate, RowSequence};

@@ -9,12 +9,6 @@ log="$work/server.log"
 pid=""
 trap finish EXIT
 
-finish() {
-  local status=$?
-  if [ -n "$pid" ]; then kill -KILL "$pid" 2>/dev/null || true; fi
-  if [ "$status" = 0 ]; then rm -rf "$work"; else echo "FAIL; data and log are kept in $work" >&2; tail -20 "$log" >&2 || true; fi
-}
-
 launch() {
   "$binary" serve --data "$data" --listen "$bootstrap" --zookeeper "$zookeeper" "$@" >>"$log" 2>&1 </dev/null &
   pid=$!

@@ -2,6 +2,12 @@
 # $bootstrap and $master (HOST:PORT each) and $work, a folder, and defines start, crash and stop.
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
+finish() { # at EXIT of a script that has $pid, a server or empty, and $log
+  local status=$?
+  if [ -n "$pid" ]; then kill -KILL "$pid" 2>/dev/null || true; fi
+  if [ "$status" = 0 ]; then rm -rf "$work"; else echo "FAIL; data and log are kept in $work" >&2; tail -20 "$log" >&2 || true; fi
+}
+
 wait_for_port() { # HOST:PORT PID LOG
   for _ in $(seq 100); do
     (exec 3<>"/dev/tcp/${1/://}") 2>/dev/null && return

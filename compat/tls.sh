@@ -10,12 +10,6 @@ log="$work/server.log"
 pid=""
 trap finish EXIT
 
-finish() {
-  local status=$?
-  if [ -n "$pid" ]; then kill -KILL "$pid" 2>/dev/null || true; fi
-  if [ "$status" = 0 ]; then rm -rf "$work"; else echo "FAIL; data and log are kept in $work" >&2; tail -20 "$log" >&2 || true; fi
-}
-
 start() { # ARGS of serve
   "$binary" serve --data "$work/data" --listen "$bootstrap" --zookeeper "$zookeeper" --no-web "$@" >>"$log" 2>&1 </dev/null &
   pid=$!

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keystores_are_told_from_pem_by_their_first_bytes() {
+    fn first_bytes_distinguish_keystores_from_pem() {
         for (bytes, kind) in [
             (&b"\xFE\xED\xFE\xED\0\0\0\x02"[..], Some(Keystore::Jks)),
             (b"\xCE\xCE\xCE\xCE\0\0\0\x02", Some(Keystore::Jks)),

@@ -154,7 +154,7 @@ fn an_open_builds_the_index_in_parallel_ranges_and_answers_stay_equal() {
 }
 
 #[test]
-fn rows_whose_cells_end_get_entries_that_end() {
+fn entries_expire_with_the_cells_of_their_rows() {
     let (dir, store, table_before) = open("by_sender [sender] memory");
     let mut ends = Put::new("bob").unwrap().add("d", "s", "eve").unwrap();
     ends.ttl_millis = Some(3_600_000);

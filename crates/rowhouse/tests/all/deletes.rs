@@ -98,7 +98,7 @@ async fn keys(query: Query<'_>) -> BTreeSet<Bytes> {
 }
 
 /// The law: a deletion removes the rows that the query returns, as many as it counts, and no other.
-async fn deletes_what_it_returns(database: &Database, seed: u64) {
+async fn assert_query_rows_are_deleted(database: &Database, seed: u64) {
     let mut random = Random::new(seed);
     let key = KEYS[random.below(KEYS.len() as u64) as usize];
     let table = random_table(database, "mail", key, &mut random).await;
@@ -133,7 +133,7 @@ async fn a_deletion_removes_exactly_the_rows_that_its_query_returns() {
         let cases = if is_server { 6 } else { 12 };
         for _ in 0..cases {
             let seed = any::<u64>().new_tree(&mut runner).unwrap().current();
-            deletes_what_it_returns(&database, seed).await;
+            assert_query_rows_are_deleted(&database, seed).await;
         }
         database.close().await.unwrap();
     })

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, Delete, Durability, ErrorKind, FamilyDescriptor, Mutation, Put, Result,
-    Scan, Snapshot, TableDescriptor, TableName, Timestamp,
+    Bytes, Cell, CellKind, Delete, Durability, ErrorKind, FamilyDescriptor, Get, Increment,
+    Mutation, Put, Result, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE};
 use rowhouse_store::{Settings, Store, Table, check};
@@ -178,6 +178,38 @@ fn a_killed_process_leaves_nothing_of_the_index_and_the_next_open_builds_it() {
     assert_eq!(keys(&killed), keys(&store));
     killed.close().unwrap();
     assert!(!is_stored(copy.path(), b"sender 001\0\x01"));
+}
+
+#[test]
+fn entries_and_buffered_counters_of_one_row_survive_a_kill_as_their_puts_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open_at(dir.path(), 64 << 20);
+    let counters = FamilyDescriptor::new("n").unwrap().attribute("BUFFERED", "60m");
+    store.create_table(mail("by_sender [sender] memory").family(counters), &[]).unwrap();
+    let table = table(&store);
+    let row = |nth: usize| format!("user {}", nth % 7);
+    let counter = |store: &Store, nth: usize| {
+        let get = Get::new(row(nth)).unwrap().column("n", "c");
+        let row = store.table(&name("mail")).unwrap().get(&get).unwrap();
+        row.value("n", "c").map(|value| i64::from_be_bytes(value[..].try_into().unwrap()))
+    };
+    let mut logged = [None; 7];
+    for nth in 0..300_usize {
+        let increment = Increment::new(row(nth)).unwrap().add("n", "c", 1).unwrap();
+        table.mutate(&increment.into()).unwrap();
+        // The record has the entries beside it, and the row's counters in front.
+        if nth % 3 == 0 {
+            table.mutate(&put(&row(nth), &format!("sender {nth}"))).unwrap();
+            logged[nth % 7] = counter(&store, nth);
+        }
+    }
+    let copy = copy_of_store(dir.path());
+    let killed = open_at(copy.path(), 64 << 20);
+    assert_clean(&killed, 7);
+    assert_eq!(keys(&killed), keys(&store));
+    for (nth, logged) in logged.into_iter().enumerate() {
+        assert_eq!(counter(&killed, nth), logged, "row {nth}");
+    }
 }
 
 #[test]

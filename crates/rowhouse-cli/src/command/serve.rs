@@ -143,17 +143,20 @@ pub(crate) fn run(args: ServeArgs) -> CommandResult {
     }
     let log = ServerLog::start(&args.data)?;
     let runtime = runtime()?;
-    let served = runtime.block_on(serve(args, &log.path));
+    let mut has_store = false;
+    let served = runtime.block_on(serve(args, &log.path, &mut has_store));
     // The store is closed and the log synced: tasks that still run were abandoned, and are not
     // awaited.
     runtime.shutdown_background();
-    if served.is_err() {
+    // Later the directory may have been moved, and another be in its place.
+    if served.is_err() && !has_store {
         log.remove_without_store();
     }
     served.map(|()| ExitCode::SUCCESS)
 }
 
-async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
+/// Serves; sets `has_store` once the store is open.
+async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::Result<()> {
     let listen =
         |kind| signal(kind).map_err(|source| Error::io("cannot listen to signals", source));
     let mut interrupt = listen(SignalKind::interrupt())?;
@@ -203,6 +206,7 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         _ = interrupt.recv() => return Ok(()),
         _ = terminate.recv() => return Ok(()),
     };
+    *has_store = true;
     // Without TLS the signal ends the process, as it does by default.
     let mut hangup = server.has_tls().then(|| listen(SignalKind::hangup())).transpose()?;
     // The output may be closed.

@@ -2,8 +2,7 @@
 
 use rowhouse_model::DeleteRows;
 
-use super::query::say_hints;
-use super::query_parts::{TZ, USING, check, mistake, searched, using_index, zone};
+use super::query_parts::{TZ, USING, check, mistake, say_hints, searched, using_index, zone};
 use crate::shell::command::Action::Changes;
 use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, required};
 use crate::shell::failure::Result;

@@ -130,17 +130,15 @@ fn lost(peer: SocketAddr, error: &dyn Display) {
     tracing::debug!(%peer, %error, "web connection lost");
 }
 
-/// Returns true for HTTP/2: with TLS, the client has named it; otherwise waits for the first bytes,
-/// and leaves them to be read.
+/// Returns true for HTTP/2: with TLS, the client has chosen it; otherwise waits for the first
+/// bytes, and leaves them to be read.
 async fn begins_as_http_2(stream: &Stream) -> bool {
-    let stream = match stream {
-        Stream::Plain(stream) => stream,
-        #[cfg(feature = "tls")]
-        Stream::Tls(stream) => return stream.get_ref().1.alpn_protocol() == Some(b"h2"),
-    };
+    if let Some(is_http_2) = stream.is_http_2() {
+        return is_http_2;
+    }
     let mut first = [0; HTTP_2.len()];
     loop {
-        match stream.peek(&mut first).await {
+        match stream.socket().peek(&mut first).await {
             Ok(count) if count == first.len() => return first == HTTP_2,
             Ok(count @ 1..) if HTTP_2.starts_with(&first[..count]) => {
                 tokio::time::sleep(LOOK).await;

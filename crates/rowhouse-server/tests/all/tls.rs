@@ -188,7 +188,7 @@ fn plain_clients_get_a_message_where_only_tls_is_accepted() {
         let mut client = Client::silent(server.address());
         client.send_bytes(&preamble.to_bytes());
         let refusal = client.receive().unwrap().outcome.unwrap_err();
-        assert_eq!(refusal.class, "org.apache.hadoop.hbase.security.AccessDeniedException");
+        assert_eq!(refusal.class, "org.apache.hadoop.hbase.ipc.FatalConnectionException");
         assert!(refusal.message.contains("hbase.client.netty.tls.enabled"), "{refusal:?}");
         assert!(refusal.do_not_retry);
         assert!(client.receive().is_none());

@@ -159,6 +159,9 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         |kind| signal(kind).map_err(|source| Error::io("cannot listen to signals", source));
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut terminate = listen(SignalKind::terminate())?;
+    // Without TLS the signal ends the process, as it does by default.
+    let has_tls = args.tls_certificate.is_some();
+    let mut hangup = has_tls.then(|| listen(SignalKind::hangup())).transpose()?;
     let settings = Settings {
         mutation_bytes_max: args.mutation_bytes_max,
         cell_bytes_max: args.cell_bytes_max,
@@ -204,8 +207,6 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         _ = interrupt.recv() => return Ok(()),
         _ = terminate.recv() => return Ok(()),
     };
-    // Without TLS the signal ends the process, as it does by default.
-    let mut hangup = server.has_tls().then(|| listen(SignalKind::hangup())).transpose()?;
     // The output may be closed.
     let _ = print(screen(&server, &args.data, log).trim_end());
     loop {

@@ -293,7 +293,7 @@ fn web_pages_are_served_over_https() {
     let server = files.start(|options| options.web = WebPort::At("127.0.0.1:0".into()));
     let fetched = fetch(server.web(), &files);
     assert!(fetched.starts_with("HTTP/1.1 200 OK"), "{fetched}");
-    // Plain requests from the same machine are answered by default.
+    // Plain requests over loopback are answered by default.
     let mut plain = TcpStream::connect(server.web()).unwrap();
     plain.write_all(REQUEST).unwrap();
     let mut answer = String::new();

@@ -17,8 +17,9 @@ const REFUSED: [&str; 5] = [
     "hbase.rpc.tls.protocol",
 ];
 
-/// HBase's default port for a master.
+/// HBase's default ports.
 const MASTER_PORT: &str = "16000";
+const REGION_SERVER_PORT: &str = "16020";
 
 /// The settings that are read, besides those.
 const READ: [&str; 10] = [
@@ -63,20 +64,15 @@ impl Target {
         let url = match registry {
             "" | "ZKConnectionRegistry" | "ZKAsyncRegistry" => {
                 let port = get("hbase.zookeeper.property.clientPort").unwrap_or("2181");
-                let servers = get("hbase.zookeeper.quorum").unwrap_or("127.0.0.1").split(',');
-                let servers = servers.map(|server| with_port(server, port));
-                let servers = servers.collect::<Vec<_>>().join(",");
+                let servers = get("hbase.zookeeper.quorum").unwrap_or("127.0.0.1");
+                let servers = with_ports(servers, port);
                 let znode = get("zookeeper.znode.parent").unwrap_or("/hbase");
                 format!("hbase+zk://{servers}/{}", znode.trim_start_matches('/'))
             }
             "RpcConnectionRegistry" | "MasterRegistry" => {
-                let joined = |servers: Vec<String>| servers.join(",");
-                let masters = get("hbase.masters").map(|servers| {
-                    joined(servers.split(',').map(|it| with_port(it, MASTER_PORT)).collect())
-                });
-                let bootstrap = get("hbase.client.bootstrap.servers").map(|servers| {
-                    joined(servers.split(',').map(|it| it.trim().to_owned()).collect())
-                });
+                let masters = get("hbase.masters").map(|it| with_ports(it, MASTER_PORT));
+                let bootstrap = get("hbase.client.bootstrap.servers");
+                let bootstrap = bootstrap.map(|it| with_ports(it, REGION_SERVER_PORT));
                 let is_master = registry == "MasterRegistry";
                 let servers = if is_master { masters } else { bootstrap.or(masters) };
                 let servers = servers.ok_or_else(|| {
@@ -109,12 +105,15 @@ impl Target {
     }
 }
 
-/// Returns the address with a port.
-fn with_port(server: &str, default: &str) -> String {
-    let server = server.trim();
-    // An address in brackets contains colons.
-    let has_port = server.rsplit(']').next().is_some_and(|rest| rest.contains(':'));
-    if has_port { server.to_owned() } else { format!("{server}:{default}") }
+/// Returns the addresses, each with a port.
+fn with_ports(servers: &str, default: &str) -> String {
+    let with_port = |server: &str| {
+        // An address in brackets contains colons.
+        let has_port = server.rsplit(']').next().is_some_and(|rest| rest.contains(':'));
+        if has_port { server.to_owned() } else { format!("{server}:{default}") }
+    };
+    let servers: Vec<_> = servers.split(',').map(|server| with_port(server.trim())).collect();
+    servers.join(",")
 }
 
 /// Returns the path in a setting.

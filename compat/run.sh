@@ -2,12 +2,8 @@
 # Put a rowhouse binary through the stock Apache HBase client:  run.sh BINARY
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
-binary="$(realpath "$1")"
-work="$(mktemp -d)"
+begin "$1"
 data="$work/data"
-log="$work/server.log"
-pid=""
-trap finish EXIT
 
 launch() {
   "$binary" serve --data "$data" --listen "$bootstrap" --zookeeper "$zookeeper" "$@" >>"$log" 2>&1 </dev/null &

@@ -173,9 +173,8 @@ impl Server {
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
         let search = Arc::new(SearchEngine::start(&store)?);
         let web_address = web.as_ref().map(local_address).transpose()?;
-        let (mut cluster, listeners) =
-            assemble((store, search), master, region_servers, web_address, &options)?;
-        cluster.access = access;
+        let (cluster, listeners) =
+            assemble((store, search), access, master, region_servers, web_address, &options)?;
         let cluster = Arc::new(cluster);
         let address = format!("{}:{}", cluster.master.name.host, cluster.master.name.port);
         cluster.store.set_address(&address)?;
@@ -249,8 +248,8 @@ impl Server {
 
     /// Reads the certificate files again, which the server also does when they change. Wrong ones
     /// are reported in the log, and the earlier ones stay.
-    pub fn reload_certificates(&self) {
-        self.cluster.access.reload(false);
+    pub async fn reload_certificates(&self) {
+        reload(&self.cluster, false).await;
     }
 
     /// Returns once a client has requested to stop the server, which [`Options::allow_shutdown`]
@@ -311,7 +310,8 @@ type Listening = (TcpListener, Arc<RegionServer>);
 
 /// Returns the cluster for these ports, and each port's listener.
 fn assemble(
-    (store, search): (Store, Arc<SearchEngine>),
+    store: (Store, Arc<SearchEngine>),
+    access: Access,
     master: RpcPort,
     region_servers: Vec<RpcPort>,
     web: Option<SocketAddr>,
@@ -342,7 +342,7 @@ fn assemble(
     if servers.is_empty() {
         servers.push(Arc::clone(&master_server));
     }
-    let cluster = Cluster::new((store, search), master_server, servers, serve_rpc, options)?;
+    let cluster = Cluster::new(store, access, master_server, servers, serve_rpc, options)?;
     Ok((cluster, listeners))
 }
 
@@ -457,11 +457,15 @@ async fn reload_certificates(cluster: Arc<Cluster>, mut stop: watch::Receiver<bo
             () = tokio::time::sleep(TLS_FILES_LOOK) => {}
             _ = stop.changed() => return,
         }
-        let cluster = Arc::clone(&cluster);
-        let reloaded = tokio::task::spawn_blocking(move || cluster.access.reload(true)).await;
-        if let Err(error) = reloaded {
-            tracing::error!(%error, "the TLS certificate was not looked at");
-        }
+        reload(&cluster, true).await;
+    }
+}
+
+async fn reload(cluster: &Arc<Cluster>, only_changed: bool) {
+    let cluster = Arc::clone(cluster);
+    let reload = move || cluster.access.reload(only_changed, &cluster.master.name.host);
+    if let Err(error) = tokio::task::spawn_blocking(reload).await {
+        tracing::error!(%error, "the TLS certificate was not looked at");
     }
 }
 

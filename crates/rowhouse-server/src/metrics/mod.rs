@@ -251,21 +251,13 @@ pub(crate) const METRICS: &[Metric] = &[
         name: "rowhouse_table_hottest_range_share",
         kind: Kind::Gauge,
         help: "Share of a minute's requests that is in the hottest key range, by table, for the last ten minutes.",
-        collect: |from, out| {
-            for heat in &from.heats {
-                out.sample("", &[("table", &heat.table)], heat.range_share);
-            }
-        },
+        collect: |from, out| from.by_heat(out, |heat| heat.range_share),
     },
     Metric {
         name: "rowhouse_table_hottest_row_share",
         kind: Kind::Gauge,
         help: "Share of the requests that the hottest row has at least, by table, for the last ten minutes.",
-        collect: |from, out| {
-            for heat in &from.heats {
-                out.sample("", &[("table", &heat.table)], heat.row_share);
-            }
-        },
+        collect: |from, out| from.by_heat(out, |heat| heat.row_share),
     },
     Metric {
         name: "rowhouse_table_heat_verdict",
@@ -345,6 +337,12 @@ impl<'a> Sources<'a> {
     fn requests_by_table(&self, out: &mut Samples<'_>, count: impl Fn(&RegionRequests) -> u64) {
         for (name, requests) in &self.requests {
             out.sample("", &[("table", &name.to_string())], count(requests) as f64);
+        }
+    }
+
+    fn by_heat(&self, out: &mut Samples<'_>, value: impl Fn(&TableHeat) -> f64) {
+        for heat in &self.heats {
+            out.sample("", &[("table", &heat.table)], value(heat));
         }
     }
 

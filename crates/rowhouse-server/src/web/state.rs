@@ -116,6 +116,7 @@ impl Web {
         let store = (store, search);
         let cluster = crate::cluster::Cluster::new(
             store,
+            crate::access::Access::default(),
             Arc::clone(&server),
             servers,
             |_, _, _| {},

@@ -274,7 +274,12 @@ impl RowDeletion<'_> {
         };
         if finds {
             if let (Some(query), Some(text)) = (&self.query, &request.query) {
-                if let By::Index(index) = &query.by {
+                let index = match &query.by {
+                    By::Any => None,
+                    By::Key => Some("key"),
+                    By::Index(index) => Some(&index[..]),
+                };
+                if let Some(index) = index {
                     return Err(Error::invalid(format!(
                         "a deletion chooses its index here: leave out index={index}"
                     )));

@@ -316,7 +316,7 @@ impl RowDeletion<'_> {
             }
             let is_last = batch.len() < request.batch_rows as usize;
             let mut failed = None;
-            // The keys are read: if this step is dropped or fails, the next one repeats the deletes.
+            // If this step is dropped or fails, the next one repeats the deletes.
             let outcomes = self.table.batch(batch.clone()).await;
             for (delete, outcome) in std::mem::take(batch).into_iter().zip(outcomes) {
                 match outcome {

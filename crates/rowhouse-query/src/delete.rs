@@ -225,7 +225,7 @@ mod tests {
         let mail = store.table(&name).unwrap();
         for nth in 100..200 {
             let put = Put::new(format!("u{nth}")).unwrap();
-            let put = put.add("d", "n", 1u64.to_be_bytes().to_vec()).unwrap();
+            let put = put.add("d", "n", 1u64.to_be_bytes()).unwrap();
             mail.mutate(&put.into()).unwrap();
         }
         mail

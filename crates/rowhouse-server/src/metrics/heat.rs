@@ -89,7 +89,7 @@ impl TableHeat {
 
 /// Returns the requests to each range.
 fn requests(column: &HeatColumn) -> impl Iterator<Item = u64> {
-    column.buckets.iter().map(|bucket| bucket.reads + bucket.writes)
+    column.buckets.iter().map(|bucket| bucket.reads.saturating_add(bucket.writes))
 }
 
 #[cfg(test)]

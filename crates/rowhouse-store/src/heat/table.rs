@@ -125,10 +125,10 @@ impl TableHeat {
     /// Completes the column once the minute is over, and obeys a budget that has become smaller.
     pub(super) fn keep(&self) {
         let now_millis = self.budget.now_millis();
-        if let Some(state) = &mut *self.state.lock() {
-            if !state.turn(now_millis, &self.budget) {
-                state.thin(now_millis, &self.budget);
-            }
+        if let Some(state) = &mut *self.state.lock()
+            && !state.turn(now_millis, &self.budget)
+        {
+            state.thin(now_millis, &self.budget);
         }
     }
 

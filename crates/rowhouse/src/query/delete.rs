@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use rowhouse_model::{
-    Bytes, DeleteRows, DeletedCells, Error, Mutation, Result, RowRange, Scan, TimeRange, Timestamp,
+    Bytes, DeleteRows, DeletedCells, Error, Mutation, Result, RowRange, TimeRange, Timestamp,
 };
 use rowhouse_schema::{Direction, Plan, Predicate, TimeZone, zone_name};
 
@@ -393,6 +393,8 @@ impl Keys {
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rowhouse_model::Scan;
 
     use super::*;
     use crate::observer::{Additions, Observer, RowChange};

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Columns, Error, ErrorKind, Result, ServerName, TableDescriptor, TableName};
+use rowhouse_model::{Columns, Error, ErrorKind, Result, ServerName, TableName};
 use rowhouse_search::SearchEngine;
-use rowhouse_store::{Additions, Observer, RowChange, Store, TableChange, with_observers};
+use rowhouse_store::{Additions, Observer, RowChange, Store, TableChange, check_observer_name};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -295,8 +295,7 @@ impl Server {
 
 /// Refuses names of observers that no table can give, and a name that is given twice.
 fn check_names(observers: &[(String, MakeObserver)]) -> Result<()> {
-    let table = TableDescriptor::new(TableName::meta());
-    with_observers(table, observers.iter().map(|(name, _)| name))?;
+    observers.iter().try_for_each(|(name, _)| check_observer_name(name))?;
     let mut names: Vec<&str> = observers.iter().map(|(name, _)| &name[..]).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {

@@ -1,7 +1,7 @@
 //! The plan for a query, and what a reader asks of it.
 
 use jiff::tz::TimeZone;
-use rowhouse_model::{Result, RowRange};
+use rowhouse_model::{Error, Result, RowRange};
 
 use super::bind::{self, Bound};
 use super::columns::ColumnFilter;
@@ -209,6 +209,20 @@ impl Plan {
     /// order.
     pub fn qualifiers(&self) -> &[QualifierPlan] {
         &self.qualifiers
+    }
+
+    /// Checks that the query has no conditions on qualifier fields, for a caller that takes rows.
+    ///
+    /// # Errors
+    /// `Unsupported`, with the column, for a query that has some.
+    pub fn refuse_qualifiers(&self) -> Result<()> {
+        match self.qualifiers.first() {
+            None => Ok(()),
+            Some(qualifiers) => Err(Error::unsupported(format!(
+                "conditions on fields of qualifiers select cells, not rows: column={}",
+                qualifiers.column().name()
+            ))),
+        }
     }
 
     /// Returns true if every row in the ranges that fits the template matches, as far as keys can

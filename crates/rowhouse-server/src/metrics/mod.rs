@@ -17,6 +17,7 @@ use crate::cap::Cap;
 use crate::cluster::Cluster;
 use crate::region_server::RegionServer;
 use heat::TableHeat;
+pub(crate) use heat::{JudgedHeats, keys_of};
 pub(crate) use totals::Totals;
 
 /// A metric, and how the samples are collected.
@@ -264,7 +265,7 @@ pub(crate) const METRICS: &[Metric] = &[
         kind: Kind::Gauge,
         help: "Share of the load that the verdict accounts for, by table, request kind and verdict, for the last ten minutes.",
         collect: |from, out| {
-            for heat in &from.heats {
+            for heat in from.heats.iter() {
                 for (kind, verdict) in &heat.verdicts {
                     let labels = [
                         ("table", &heat.table[..]),
@@ -295,7 +296,7 @@ struct Sources<'a> {
     servers: Vec<ServerSource>,
     tables: BTreeMap<TableName, Totals>,
     requests: BTreeMap<TableName, RegionRequests>,
-    heats: Vec<TableHeat>,
+    heats: Arc<Vec<TableHeat>>,
 }
 
 /// A region server, also one that was stopped: the counters stay.
@@ -308,7 +309,7 @@ struct ServerSource {
 }
 
 impl<'a> Sources<'a> {
-    fn new(cluster: &'a Cluster) -> Self {
+    fn new(cluster: &'a Cluster, judged: &JudgedHeats) -> Self {
         let tables = cluster.store.tables().into_iter().take(TABLES_MAX);
         let tables = tables.map(|table| (table.name().clone(), Totals::of(table.regions())));
         let tables: BTreeMap<_, _> = tables.collect();
@@ -324,7 +325,7 @@ impl<'a> Sources<'a> {
             server,
         });
         let servers = servers.collect();
-        let heats = heat::of_tables(&cluster.store, JUDGED_MILLIS, JUDGED_TABLES_MAX);
+        let heats = judged.of_tables(&cluster.store, JUDGED_MILLIS, JUDGED_TABLES_MAX);
         Self { cluster, calls, servers, tables, requests, heats }
     }
 
@@ -341,7 +342,7 @@ impl<'a> Sources<'a> {
     }
 
     fn by_heat(&self, out: &mut Samples<'_>, value: impl Fn(&TableHeat) -> f64) {
-        for heat in &self.heats {
+        for heat in self.heats.iter() {
             out.sample("", &[("table", &heat.table)], value(heat));
         }
     }
@@ -398,8 +399,8 @@ impl Samples<'_> {
 }
 
 /// Returns all metrics in Prometheus' text format, version 0.0.4.
-pub(crate) fn render(cluster: &Cluster) -> String {
-    let sources = Sources::new(cluster);
+pub(crate) fn render(cluster: &Cluster, judged: &JudgedHeats) -> String {
+    let sources = Sources::new(cluster, judged);
     let mut text = String::new();
     for Metric { name, kind, help, collect } in METRICS {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {}", kind.name());

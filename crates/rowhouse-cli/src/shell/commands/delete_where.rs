@@ -17,7 +17,9 @@ pub(super) const COMMANDS: &[Command] = &[Command {
     about: "Deletes the rows that a query returns.",
     details: "Each row is deleted as by deleteall, if it matches then; rows whose keys do not fit \
               the template stay. If it is interrupted, the same command goes on with the rows that \
-              are left. It says where truncating or a TTL would do the same at less cost.",
+              are left. It says where truncating or a TTL would do the same at less cost. USING \
+              names an index on Apache HBase alone: elsewhere the index is chosen, and USING is \
+              refused.",
     examples: &[
         "delete_where 'mail', \"user = 'bob' and at < 2020\"",
         "delete_where 'mail', \"user = 'bob' and at < 2020\", DRY_RUN => true",

@@ -39,14 +39,14 @@ pub struct Remedy {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RemedyKind {
-    /// Regions that begin at other keys. It costs questions nothing.
+    /// Regions that begin at other keys. It costs queries nothing.
     Split {
         /// The first key of each region but the first.
         bounds: Vec<Bytes>,
         /// The same as text.
         texts: Vec<String>,
     },
-    /// Another key, for which all rows are written again. A question that does not fix the field
+    /// Another key, for which all rows are written again. A query that does not fix the field
     /// reads all buckets.
     Key {
         /// The template.

@@ -12,13 +12,15 @@ use crate::indexed::{IndexedTables, no_indexes};
 use crate::read::ReadPoint;
 use crate::region::{Region, table_not_found};
 use crate::request_totals::{RequestTotals, StoreRequests};
+use crate::side_effects::SideEffects;
 use crate::table::Table;
 
 /// A store's tables and regions.
 pub(crate) struct Catalog {
     entries: RwLock<Arc<Entries>>,
-    /// Is informed which tables have indexes.
     engine: Arc<Engine>,
+    /// Is informed which tables have indexes and name observers.
+    effects: Arc<SideEffects>,
     requests: RequestTotals,
 }
 
@@ -59,7 +61,12 @@ impl Catalog {
     pub(crate) fn new(engine: &Arc<Engine>) -> Self {
         let entries = RwLock::default();
         let requests = RequestTotals::default();
-        Self { entries, engine: Arc::clone(engine), requests }
+        Self { entries, engine: Arc::clone(engine), effects: Arc::default(), requests }
+    }
+
+    /// What else writes to the tables do.
+    pub(crate) fn effects(&self) -> &Arc<SideEffects> {
+        &self.effects
     }
 
     pub(crate) fn entries(&self) -> Arc<Entries> {
@@ -137,8 +144,8 @@ impl Catalog {
         change(&mut changed);
         let rebuild_bytes_max = self.engine.settings.index_rebuild_bytes_max;
         let indexed = IndexedTables::of(&changed.tables, rebuild_bytes_max);
-        IndexedTables::install(indexed, &self.engine);
-        self.engine.observers.note_named(changed.tables.values().map(|table| table.descriptor()));
+        self.effects.indexed.store(indexed.map(Arc::new));
+        self.effects.observers.note_named(changed.tables.values().map(|table| table.descriptor()));
         let heats = changed.tables.values().filter_map(|table| {
             let heat = table.regions().first()?.heat()?;
             Some((table.id(), Arc::clone(heat)))

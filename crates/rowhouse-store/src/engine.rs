@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwapOption;
 use parking_lot::{Condvar, Mutex, RwLock};
 use rowhouse_model::{Bytes, Error, ErrorKind, Result, escape};
 
@@ -13,7 +12,6 @@ use crate::clock::TimestampSource;
 use crate::commits::{Nonces, RecentWrites, RowLocks, UnloggedCounters};
 use crate::compaction_queue::{Candidates, Compactions};
 use crate::disk::Disk;
-use crate::erased::Erased;
 use crate::family::{Families, FamilyStore};
 use crate::heat::Heat;
 use crate::id_queue::IdQueue;
@@ -22,7 +20,6 @@ use crate::layout::file_path;
 use crate::manifest::{Edit, EditKind, LogForgotten, LogSynced, Manifest};
 use crate::memstore::Memstore;
 use crate::mvcc::Mvcc;
-use crate::observer::Observers;
 use crate::read::ReadContext;
 use crate::reader_memory::ReaderMemory;
 use crate::settings::Settings;
@@ -56,9 +53,6 @@ pub(crate) struct Engine {
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
     pub(crate) counters: UnloggedCounters,
-    pub(crate) observers: Observers,
-    /// The tables that have indexes; `None` if there are none.
-    pub(crate) indexed: ArcSwapOption<Erased>,
     pub(crate) files: Arc<Files>,
     pub(crate) heat: Heat,
     /// The flush thread's work.
@@ -110,12 +104,6 @@ impl Engine {
         self.index_builds.close();
         self.files.damage.close();
         self.memory.wake();
-    }
-
-    /// Releases everything that refers to tables, which refer to the engine.
-    pub(crate) fn release_tables(&self) {
-        self.indexed.store(None);
-        self.observers.clear();
     }
 
     /// Returns the log for writing.

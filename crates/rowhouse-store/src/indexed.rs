@@ -11,8 +11,7 @@ use rowhouse_schema::{
     index_damage,
 };
 
-use crate::engine::Engine;
-use crate::erased::Erased;
+use crate::side_effects::SideEffects;
 use crate::table::Table;
 
 /// The indexes for every table that declares some.
@@ -142,15 +141,14 @@ impl IndexedTables {
     ///
     /// # Errors
     /// As [`IndexedTables::get`].
-    pub(crate) fn of_table(engine: &Engine, table: &TableName) -> Result<Option<IndexedTable>> {
-        let indexed = engine.indexed.load_full();
-        let Some(indexed) = indexed.as_deref() else { return Ok(None) };
-        Ok(indexed.get::<Self>().get(table)?.cloned())
-    }
-
-    /// Installs them as the indexes for the engine's tables.
-    pub(crate) fn install(indexed: Option<Self>, engine: &Engine) {
-        engine.indexed.store(indexed.map(|indexed| Arc::new(Erased::new(indexed))));
+    pub(crate) fn of_table(
+        effects: &SideEffects,
+        table: &TableName,
+    ) -> Result<Option<IndexedTable>> {
+        match &*effects.indexed.load() {
+            Some(indexed) => Ok(indexed.get(table)?.cloned()),
+            None => Ok(None),
+        }
     }
 
     /// Returns a table's indexes; `None` if it has none.

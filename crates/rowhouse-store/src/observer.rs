@@ -1,7 +1,6 @@
 //! Observers: program code that sees each change to a table's rows before it is committed. They are
 //! HBase's coprocessors in the role of a trigger.
 
-use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,6 +8,8 @@ use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use rowhouse_model::{Bytes, Columns, Error, Mutation, Result, Row, TableDescriptor, TableName};
 use rowhouse_schema::check_buffered_columns;
+
+use crate::table::Table;
 
 /// The table attribute that names the observers without which the table cannot be written:
 /// `1 NAME, NAME`. See [`with_observers`].
@@ -87,9 +88,7 @@ pub enum TableChange {
 /// The mutations that observers add to a record.
 #[derive(Default)]
 pub struct Additions {
-    /// Each with the table, an `Arc<Table>`: tables know their regions, and these the observers, so
-    /// the type cannot be named here. Only `write/observe.rs` uses this field.
-    pub(crate) mutations: Vec<(Arc<dyn Any + Send + Sync>, Mutation)>,
+    pub(crate) mutations: Vec<(Arc<Table>, Mutation)>,
 }
 
 /// The observers that each table has.

@@ -10,7 +10,6 @@ use rowhouse_schema::IndexSchema;
 
 use super::loading::{Load, LoadedIndexes};
 use crate::check::Progress;
-use crate::engine::Engine;
 use crate::hfile::HFile;
 use crate::region::{Region, not_serving};
 use crate::store::Store;
@@ -113,7 +112,7 @@ impl Store {
     pub(super) fn table_to_load(&self, table: &TableName) -> Result<Arc<Table>> {
         let table = self.table(table)?;
         table.check_enabled()?;
-        check_loadable(self.engine(), &table)?;
+        self.check_loadable(&table)?;
         Ok(table)
     }
 
@@ -131,7 +130,7 @@ impl Store {
     ) -> Result<Option<LoadReport>> {
         region.check_serving()?;
         let table = self.table(&region.info().table)?;
-        check_loadable(self.engine(), &table)?;
+        self.check_loadable(&table)?;
         let hfiles = look_at_all(table.descriptor(), files)?;
         let range = &region.info().range;
         if !hfiles.iter().all(|file| file.fits(range)) {
@@ -190,23 +189,23 @@ impl Store {
         report.sequence = installed.last;
         Ok(report)
     }
-}
 
-fn check_loadable(engine: &Engine, table: &Table) -> Result<()> {
-    if table.descriptor().is_read_only() {
-        return Err(Error::invalid(format!("{} is read-only", table.name())));
-    }
-    Store::refuse_index_table(table.descriptor())?;
-    engine.observers.check(table.name())?;
-    let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
-    match indexes.iter().find(|index| index.is_unique()) {
-        None => Ok(()),
-        Some(index) => Err(Error::unsupported(format!(
-            "files cannot be loaded into a table with a unique index: table={}, index={}; drop \
-             the index, and declare it again after the load",
-            table.name(),
-            index.name()
-        ))),
+    fn check_loadable(&self, table: &Table) -> Result<()> {
+        if table.descriptor().is_read_only() {
+            return Err(Error::invalid(format!("{} is read-only", table.name())));
+        }
+        Store::refuse_index_table(table.descriptor())?;
+        self.effects().observers.check(table.name())?;
+        let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
+        match indexes.iter().find(|index| index.is_unique()) {
+            None => Ok(()),
+            Some(index) => Err(Error::unsupported(format!(
+                "files cannot be loaded into a table with a unique index: table={}, index={}; drop \
+                 the index, and declare it again after the load",
+                table.name(),
+                index.name()
+            ))),
+        }
     }
 }
 

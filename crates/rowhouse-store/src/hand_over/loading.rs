@@ -176,7 +176,7 @@ impl<'a> Load<'a> {
         }
         let installed = self.publish(indexes)?;
         if let Some(region) = regions.first() {
-            self.engine.observers.note(&region.info().table, TableChange::Loaded);
+            region.effects().observers.note(&region.info().table, TableChange::Loaded);
         }
         for home in homes.values() {
             self.engine.compactions.request(home, None);

@@ -31,7 +31,7 @@ impl Store {
         repairing: &RepairingIndexes,
         load: &Installed,
     ) -> Result<()> {
-        let Some(indexed) = IndexedTables::of_table(self.engine(), table.name())? else {
+        let Some(indexed) = IndexedTables::of_table(self.effects(), table.name())? else {
             return Ok(());
         };
         let searches = indexed.searches.iter();

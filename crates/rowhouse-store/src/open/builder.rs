@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use arc_swap::ArcSwapOption;
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Error, Namespace, Result, TableName, TableState};
 use rowhouse_schema::IndexSchema;
@@ -31,7 +30,6 @@ use crate::index_memory::IndexMemory;
 use crate::indexed::opened;
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
-use crate::observer::Observers;
 use crate::oversized_rows::RowLimit;
 use crate::reader_memory::ReaderMemory;
 use crate::region::Region;
@@ -205,8 +203,6 @@ impl Builder {
             reader_memory,
             nonces: Nonces::new(),
             recent_writes: RecentWrites::default(),
-            observers: Observers::default(),
-            indexed: ArcSwapOption::empty(),
             queue: Queue::default(),
             log_work: Queue::default(),
             counter_work: Queue::default(),
@@ -246,7 +242,8 @@ impl Builder {
                 let info = region.info.clone();
                 let serving = is_enabled && region.assignment.in_service;
                 let engine = Arc::clone(&engine);
-                let opened = Region::new(id, info, families, table, serving, engine);
+                let effects = Arc::clone(catalog.effects());
+                let opened = Region::new(id, info, families, table, serving, engine, effects);
                 Arc::new(opened.assigned(region.assignment))
             });
             let regions = regions.collect();

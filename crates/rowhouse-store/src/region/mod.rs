@@ -33,6 +33,7 @@ use crate::read::{
     Opening, ReadLimit, ReadPoint, ReadRequest, ReadTrace, RegionCounts, RegionScanner,
     RowSelection, RowVersion, Rows, explain_cell, only_column, read_row, trace_row,
 };
+use crate::side_effects::SideEffects;
 
 /// A region that the store serves.
 pub struct Region {
@@ -41,6 +42,7 @@ pub struct Region {
     name: RegionName,
     declared: Current<Declared>,
     engine: Arc<Engine>,
+    effects: Arc<SideEffects>,
     serving: AtomicBool,
     /// As the manifest has it: the region server's number, and whether it serves the region.
     server: AtomicU32,
@@ -97,6 +99,7 @@ impl Region {
         table: &TableDescriptor,
         serving: bool,
         engine: Arc<Engine>,
+        effects: Arc<SideEffects>,
     ) -> Self {
         let name = info.name();
         let region = Self {
@@ -105,6 +108,7 @@ impl Region {
             name,
             declared: Current::new(Declared::new(families, table)),
             engine,
+            effects,
             serving: AtomicBool::new(serving),
             server: AtomicU32::new(0),
             in_service: AtomicBool::new(true),
@@ -500,6 +504,10 @@ impl Region {
         &self.engine
     }
 
+    pub(crate) fn effects(&self) -> &Arc<SideEffects> {
+        &self.effects
+    }
+
     /// Returns the families, sorted by name.
     pub(crate) fn families(&self) -> &[Arc<FamilyStore>] {
         &self.declared.get().families
@@ -530,7 +538,7 @@ impl Region {
             self.set_steady(|_| true);
             self.families().iter().for_each(|family| family.set_keeps_markers(true));
         }
-        if names_observers(table) || self.engine.observers.observe(&self.info.table) {
+        if names_observers(table) || self.effects.observers.observe(&self.info.table) {
             self.set_steady(|_| true);
         } else if let Ok(Some(indexes)) = IndexSchema::of_table(table) {
             self.set_steady(|it| it.is_steady() || indexes.are_decided_by(it.name()));

@@ -10,15 +10,14 @@ use rowhouse_schema::{IndexOf, IndexState, check_altered_declarations};
 use super::Store;
 use super::closed_regions::ClosedRegions;
 use super::indexes::{IndexChange, altered, with_state};
+use super::removal::{release_flushed_segments, without};
 use super::tables::{families_of, not_disabled, with_tracker};
 use crate::compaction_policy::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::flush;
 use crate::manifest::{
-    EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, Together, encode_table,
+    EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, encode_table,
 };
-use crate::observer::TableChange;
 use crate::oversized_rows::RowLimit;
 use crate::region::Region;
 use crate::table::Table;
@@ -61,7 +60,7 @@ impl Store {
         descriptor.check()?;
         Self::refuse_index_table(table.descriptor())?;
         Self::refuse_index_table(&descriptor)?;
-        self.inner.engine.observers.check_buffered(&descriptor)?;
+        self.effects().observers.check_buffered(&descriptor)?;
         check_altered_declarations(table.descriptor(), &descriptor)?;
         let indexes = self.index_change(&table, &descriptor)?;
         Alteration::new(&self.inner.engine, &table, descriptor, indexes)?.apply(self)
@@ -80,7 +79,7 @@ impl Store {
             return Err(not_disabled(name, TableState::Enabled));
         }
         Self::refuse_index_table(table.descriptor())?;
-        self.inner.engine.observers.check(name)?;
+        self.effects().observers.check(name)?;
         let tables = self.inner.tables.with_indexes(&table)?;
         let truncated = tables.iter().map(|table| self.truncated(table, splits));
         let truncated: Vec<_> = truncated.collect::<Result<_>>()?;
@@ -92,7 +91,7 @@ impl Store {
             edits.extend(altered(table, descriptor));
         }
         let edit = EditKind::together(edits);
-        without(&self.inner.engine, &families_of(&tables), edit, name, || {
+        without(&self.inner.tables, &families_of(&tables), edit, name, || {
             let truncated = truncated.into_iter().map(|(table, descriptor, regions)| {
                 let regions = regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
                 let id = table.id();
@@ -143,7 +142,7 @@ impl Store {
             server: region.assignment().server,
         };
         Self::refuse_index_table(table.descriptor())?;
-        self.inner.engine.observers.check(table.name())?;
+        self.effects().observers.check(table.name())?;
         let reset = self.index_reset(&table)?;
         let edit = EditKind::RegionTruncated(RegionTruncated {
             table_id: table.id(),
@@ -157,7 +156,7 @@ impl Store {
         // From here on writers wait for the new region.
         let _moving = region.topology_lock.lock();
         region.serve(false);
-        let truncated = without(&self.inner.engine, &lost, edit, table.name(), || {
+        let truncated = without(&self.inner.tables, &lost, edit, table.name(), || {
             // The regions that hold the rows keep the last timestamps for index entries.
             self.inner.engine.timestamps.catch_up();
             let emptied = [self.inner.tables.truncated_region(table.descriptor(), &region, added)];
@@ -287,9 +286,9 @@ impl<'a> Alteration<'a> {
         let edits = std::iter::once(edit).chain(self.indexes.edits()).collect();
         // Flushes and compactions must obey before the indexes are maintained.
         self.table.regions().iter().for_each(|region| region.keep_steady(&self.descriptor));
-        let Self { engine, table, .. } = self;
+        let Self { table, .. } = self;
         let indexes = std::mem::take(&mut self.indexes);
-        without(engine, &self.lost, EditKind::together(edits), table.name(), || {
+        without(&store.inner.tables, &self.lost, EditKind::together(edits), table.name(), || {
             self.declare();
             let dropped = indexes.dropped.clone();
             let created = indexes.make(&store.inner.tables);
@@ -359,71 +358,6 @@ impl<'a> Alteration<'a> {
                 self.engine.add_family(store)
             }
         }
-    }
-}
-
-/// Appends an edit to `table` that removes `lost`, notes it for the table's observers, then runs
-/// `follow` while no commit is in progress.
-pub(super) fn without(
-    engine: &Arc<Engine>,
-    lost: &[Arc<FamilyStore>],
-    edit: EditKind,
-    table: &TableName,
-    follow: impl FnOnce(),
-) -> Result<()> {
-    let change = change_of(&edit);
-    // Stops compactions on their files.
-    lost.iter().for_each(|family| family.set_closing(true));
-    {
-        // No flush or compaction may add a file to a removed family.
-        let _quiet: Vec<_> =
-            lost.iter().map(|family| (family.flushing.lock(), family.compacting.write())).collect();
-        if let Err(error) = engine.append_removal(edit) {
-            lost.iter().for_each(|family| family.set_closing(false));
-            return Err(error);
-        }
-        if let Some(change) = change {
-            engine.observers.note(table, change);
-        }
-        {
-            let _latch = engine.freeze_latch.write();
-            if !lost.is_empty() {
-                // Conflicts with transactions that read these families, even if no one has written
-                // since.
-                let sequence = engine.mvcc.reserve();
-                engine.recent_writes.note_all(sequence);
-                engine.mvcc.publish(sequence);
-            }
-            lost.iter().for_each(|family| family.set_dropped());
-            // Before `follow`, which may add a family with the same name.
-            lost.iter().for_each(|family| engine.forget_family(family));
-            follow();
-        }
-        lost.iter().for_each(|family| engine.discard(family));
-    }
-    if !lost.is_empty() {
-        release_flushed_segments(engine);
-    }
-    Ok(())
-}
-
-/// Returns the change to a table's contents or declaration that observers are notified about.
-fn change_of(edit: &EditKind) -> Option<TableChange> {
-    match edit {
-        // The first edit belongs to the base table.
-        EditKind::Together(Together { edits }) => change_of(edits.first()?.kind.as_ref()?),
-        EditKind::TableAltered(_) | EditKind::TablesSwapped(_) => Some(TableChange::Altered),
-        EditKind::TableTruncated(_) | EditKind::RegionTruncated(_) => Some(TableChange::Truncated),
-        EditKind::TableDropped(_) => Some(TableChange::Dropped),
-        EditKind::SnapshotRestored(_) | EditKind::TableRenamed(_) => Some(TableChange::Restored),
-        _ => None,
-    }
-}
-
-/// Removes log segments after a change that is already complete. A failure is only logged.
-pub(super) fn release_flushed_segments(engine: &Engine) {
-    if let Err(error) = flush::release_flushed_segments(engine) {
-        tracing::error!(%error, "log segments cannot be removed");
     }
 }
 

@@ -32,7 +32,7 @@ impl Store {
         for worker in self.inner.workers.lock().drain(..) {
             worker.join().expect("the store's threads do not panic");
         }
-        self.inner.engine.release_tables();
+        self.inner.tables.catalog.effects().clear();
     }
 }
 
@@ -68,7 +68,7 @@ impl Inner {
             self.engine.wal().remove_synced_file();
         }
         self.engine.save_heat();
-        self.engine.release_tables();
+        self.tables.catalog.effects().clear();
         *self.directory.lock() = None;
         if panics > 0 {
             tracing::error!(panics, "a thread of the store ended in a panic");

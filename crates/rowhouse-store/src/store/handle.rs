@@ -11,8 +11,8 @@ use rowhouse_model::{
 };
 use rowhouse_schema::check_buffered_columns;
 
-use super::assignment::ServersInTurn;
 use super::change_lock::{ChangeLock, Changing};
+use super::servers_in_turn::ServersInTurn;
 use super::workers;
 use crate::background::Work;
 use crate::catalog::Catalog;
@@ -24,6 +24,7 @@ use crate::observer::{self, Observer};
 use crate::read::ReadPoint;
 use crate::region::{Region, not_serving};
 use crate::request_totals::StoreRequests;
+use crate::side_effects::SideEffects;
 use crate::table::Table;
 use crate::write::apply;
 
@@ -79,10 +80,11 @@ impl Store {
         let regions = catalog.entries();
         let regions = regions.tables.values().flat_map(|table| table.regions());
         let last = regions.map(|region| region.info().id).max().unwrap_or(0);
+        let effects = Arc::clone(catalog.effects());
         let tables = Arc::new(Tables {
             engine: Arc::clone(&engine),
             catalog,
-            changing: ChangeLock::new(Arc::clone(&engine)),
+            changing: ChangeLock::new(effects),
             last_region_millis: AtomicI64::new(i64::try_from(last).unwrap_or(i64::MAX)),
             version: AtomicU64::new(0),
             region_servers: ServersInTurn::default(),
@@ -245,7 +247,7 @@ impl Store {
         let _changing = self.inner.tables.changing.lock();
         let engine = &self.inner.engine;
         engine.check_open()?;
-        engine.observers.offer(observer)?;
+        self.effects().observers.offer(observer)?;
         // Families of tables that name observers are steady already.
         drop(engine.row_locks.lock_all(std::iter::empty()));
         Ok(())
@@ -268,7 +270,7 @@ impl Store {
         check_buffered_columns(observed.descriptor(), &observer.columns(), &described)?;
         let engine = &self.inner.engine;
         observed.regions().iter().for_each(|region| region.set_steady(|_| true));
-        engine.observers.add(table.clone(), observer);
+        self.effects().observers.add(table.clone(), observer);
         // A write that began before holds its row lock until it is committed.
         drop(engine.row_locks.lock_all(std::iter::empty()));
         Ok(())
@@ -368,6 +370,11 @@ impl Store {
 
     pub(crate) fn engine(&self) -> &Arc<Engine> {
         &self.inner.engine
+    }
+
+    /// What else writes to the tables do.
+    pub(crate) fn effects(&self) -> &Arc<SideEffects> {
+        self.inner.tables.catalog.effects()
     }
 
     /// Prevents changes to tables and regions while the guard is held.

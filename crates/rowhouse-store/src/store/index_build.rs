@@ -166,7 +166,7 @@ impl Tables {
         if base.state() == TableState::Disabled {
             return Ok(None);
         }
-        let indexed = IndexedTables::of_table(&self.engine, &of.table)?;
+        let indexed = IndexedTables::of_table(self.catalog.effects(), &of.table)?;
         let maintained = indexed.and_then(|indexed| indexed.find(&of.index).cloned());
         let Some(maintained) = maintained.filter(|maintained| maintained.index.search().is_none())
         else {

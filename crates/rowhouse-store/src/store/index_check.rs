@@ -108,7 +108,7 @@ impl Store {
     fn maintained_index(&self, table: &Table, index: &str) -> Result<MaintainedIndex> {
         let schema: &IndexSchema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
         schema.index(index)?;
-        let indexed = IndexedTables::of_table(self.engine(), table.name())?;
+        let indexed = IndexedTables::of_table(self.effects(), table.name())?;
         let maintained = indexed.and_then(|indexed| indexed.find(index).cloned());
         maintained.ok_or_else(|| Error::invalid(format!("index {index} has no table of entries")))
     }

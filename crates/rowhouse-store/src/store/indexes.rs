@@ -10,8 +10,8 @@ use rowhouse_schema::{
 };
 
 use super::Store;
-use super::alter::without;
 use super::handle::Tables;
+use super::removal::without;
 use super::tables::with_tracker;
 use crate::catalog::IndexRead;
 use crate::family::{FamilyStore, InMemory};
@@ -338,7 +338,7 @@ impl Tables {
         };
         let edits = change.edits().collect();
         let lost = change.lost().collect::<Vec<_>>();
-        without(&self.engine, &lost, EditKind::together(edits), &first, || {
+        without(self, &lost, EditKind::together(edits), &first, || {
             self.catalog.replace(change.make(self));
             self.changed();
         })?;

@@ -15,9 +15,9 @@ use rowhouse_schema::{
 };
 
 use super::Store;
-use super::alter::without;
 use super::index_build::row_keys;
 use super::indexes::{IndexChange, declared_indexes};
+use super::removal::without;
 use super::tables::with_tracker;
 use crate::compaction_policy::Policy;
 use crate::indexed::no_indexes;
@@ -238,34 +238,37 @@ impl Swap {
                 "a row whose key does not fit the template was written meanwhile: table={}",
                 base.name()
             ))),
-            _ => without(engine, &lost, EditKind::together(edits), base.name(), || {
-                // The last timestamps issued to rows are stored by region and key.
-                engine.timestamps.catch_up();
-                engine.recent_writes.note_all(engine.mvcc.reserved());
-                let serves = |region: &Arc<Region>| served.iter().any(|it| it.id() == region.id());
-                let renamed = |of: &Table, table: &TableDescriptor, policies: &[Policy]| {
-                    let regions = of.regions().iter();
-                    let renamed = regions.map(|it| renamed(it, table, policies, serves(it)));
-                    renamed.collect::<Vec<_>>()
-                };
-                let of_copy = renamed(&copy, &descriptor, &policies.base);
-                let of_base = renamed(&base, &copy_descriptor, &policies.copy);
-                let enabled = TableState::Enabled;
-                let new_base = Table::new(base.id(), descriptor, of_copy.clone(), enabled);
-                let new_copy = Table::new(copy.id(), copy_descriptor, of_base.clone(), enabled);
-                let tables = [new_base.succeeding(&base), new_copy.succeeding(&copy)];
-                let dropped = others.dropped.clone();
-                let created = others.make(&store.inner.tables);
-                store.inner.tables.catalog.change(|entries| {
-                    dropped.iter().for_each(|table| entries.remove(table.name()));
-                    let tables = tables.into_iter().map(Arc::new);
-                    tables.chain(created).for_each(|table| entries.replace(table));
-                });
-                store.changed();
-                let replaced = base.regions().iter().zip(of_base);
-                let replaced = replaced.chain(copy.regions().iter().zip(of_copy));
-                replaced.for_each(|(old, new)| old.set_replaced(&[new]));
-            }),
+            _ => {
+                without(&store.inner.tables, &lost, EditKind::together(edits), base.name(), || {
+                    // The last timestamps issued to rows are stored by region and key.
+                    engine.timestamps.catch_up();
+                    engine.recent_writes.note_all(engine.mvcc.reserved());
+                    let serves =
+                        |region: &Arc<Region>| served.iter().any(|it| it.id() == region.id());
+                    let renamed = |of: &Table, table: &TableDescriptor, policies: &[Policy]| {
+                        let regions = of.regions().iter();
+                        let renamed = regions.map(|it| renamed(it, table, policies, serves(it)));
+                        renamed.collect::<Vec<_>>()
+                    };
+                    let of_copy = renamed(&copy, &descriptor, &policies.base);
+                    let of_base = renamed(&base, &copy_descriptor, &policies.copy);
+                    let enabled = TableState::Enabled;
+                    let new_base = Table::new(base.id(), descriptor, of_copy.clone(), enabled);
+                    let new_copy = Table::new(copy.id(), copy_descriptor, of_base.clone(), enabled);
+                    let tables = [new_base.succeeding(&base), new_copy.succeeding(&copy)];
+                    let dropped = others.dropped.clone();
+                    let created = others.make(&store.inner.tables);
+                    store.inner.tables.catalog.change(|entries| {
+                        dropped.iter().for_each(|table| entries.remove(table.name()));
+                        let tables = tables.into_iter().map(Arc::new);
+                        tables.chain(created).for_each(|table| entries.replace(table));
+                    });
+                    store.changed();
+                    let replaced = base.regions().iter().zip(of_base);
+                    let replaced = replaced.chain(copy.regions().iter().zip(of_copy));
+                    replaced.for_each(|(old, new)| old.set_replaced(&[new]));
+                })
+            }
         };
         if swapped.is_err() {
             serve_all(engine, served.iter().map(|region| &***region), true);
@@ -309,7 +312,8 @@ pub(super) fn renamed(
     let info = RegionInfo::new(table.name().clone(), range, created_millis);
     let families = region.families().to_vec();
     let engine = Arc::clone(region.engine());
-    let renamed = Region::new(region.id(), info, families, table, serves, engine);
+    let effects = Arc::clone(region.effects());
+    let renamed = Region::new(region.id(), info, families, table, serves, engine, effects);
     Arc::new(renamed.assigned(region.assignment()).in_place_of(&[Arc::clone(region)]))
 }
 

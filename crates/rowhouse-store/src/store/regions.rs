@@ -13,8 +13,8 @@ use rowhouse_model::{
 };
 
 use super::Store;
-use super::alter::release_flushed_segments;
 use super::handle::Tables;
+use super::removal::release_flushed_segments;
 use crate::compact::rewrite_wider;
 use crate::compaction_policy::Policy;
 use crate::family::FamilyStore;
@@ -315,7 +315,9 @@ impl Tables {
         let engine = Arc::clone(engine);
         let new = Assignment { server: meta.server, in_service: true };
         let assignment = old.first().map_or(new, |old| old.assignment());
-        let region = Region::new(meta.region_id, info, families, descriptor, true, engine);
+        let effects = Arc::clone(self.catalog.effects());
+        let id = meta.region_id;
+        let region = Region::new(id, info, families, descriptor, true, engine, effects);
         Arc::new(region.assigned(assignment).in_place_of(old))
     }
 }

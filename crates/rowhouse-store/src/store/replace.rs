@@ -6,9 +6,9 @@ use rowhouse_model::{Error, ErrorKind, Result, TableDescriptor, TableName};
 use rowhouse_schema::{INDEX_STATE_ATTRIBUTE, IndexState};
 
 use super::Store;
-use super::alter::without;
 use super::indexes::declared_indexes;
 use super::promote::renamed;
+use super::removal::without;
 use super::tables::{families_of, with_tracker};
 use crate::compaction_policy::Policy;
 use crate::manifest::{EditKind, TableDropped, TableRenamed, encode_table};
@@ -96,21 +96,27 @@ impl Store {
             old.iter().flat_map(|table| table.regions()).for_each(|it| it.set_superseded(is));
         };
         supersede(true);
-        let replaced = without(engine, &families_of(&old), EditKind::together(edits), name, || {
-            let tables: Vec<_> = new.iter().map(|it| Arc::new(it.make(is_served))).collect();
-            self.inner.tables.catalog.change(|entries| {
-                let gone = old.iter().chain(new.iter().map(|renamed| &renamed.table));
-                gone.for_each(|table| entries.remove(table.name()));
-                tables.iter().for_each(|table| entries.replace(Arc::clone(table)));
-            });
-            self.changed();
-            let from = new.iter().flat_map(|renamed| renamed.table.regions());
-            let to = tables.iter().flat_map(|table| table.regions());
-            from.zip(to).for_each(|(from, to)| from.set_replaced(&[Arc::clone(to)]));
-        });
+        let replaced = without(
+            &self.inner.tables,
+            &families_of(&old),
+            EditKind::together(edits),
+            name,
+            || {
+                let tables: Vec<_> = new.iter().map(|it| Arc::new(it.make(is_served))).collect();
+                self.inner.tables.catalog.change(|entries| {
+                    let gone = old.iter().chain(new.iter().map(|renamed| &renamed.table));
+                    gone.for_each(|table| entries.remove(table.name()));
+                    tables.iter().for_each(|table| entries.replace(Arc::clone(table)));
+                });
+                self.changed();
+                let from = new.iter().flat_map(|renamed| renamed.table.regions());
+                let to = tables.iter().flat_map(|table| table.regions());
+                from.zip(to).for_each(|(from, to)| from.set_replaced(&[Arc::clone(to)]));
+            },
+        );
         match &replaced {
             Ok(()) => {
-                engine.observers.note(with, TableChange::Dropped);
+                self.effects().observers.note(with, TableChange::Dropped);
                 tracing::info!(table = %name, %with, "table replaced");
             }
             Err(_) => {
@@ -135,7 +141,7 @@ impl Store {
         };
         Self::refuse_index_table(old.descriptor())?;
         may_drop(old.descriptor())?;
-        self.inner.engine.observers.check(name)?;
+        self.effects().observers.check(name)?;
         self.inner.tables.with_indexes(&old)
     }
 

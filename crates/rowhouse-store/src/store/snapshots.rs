@@ -12,8 +12,10 @@ use rowhouse_model::{
 use rowhouse_schema::IndexState;
 
 use super::Store;
-use super::alter::{release_flushed_segments, without};
+use super::expired_snapshots::delete_snapshot;
+use super::handle::Tables;
 use super::indexes::{IndexChange, NewTable, declared_indexes, without_index};
+use super::removal::{release_flushed_segments, without};
 use super::tables::{families_of, not_disabled};
 use crate::compaction_policy::Policy;
 use crate::engine::Engine;
@@ -121,7 +123,7 @@ impl Store {
         };
         Self::refuse_index_table(table.descriptor())?;
         Self::refuse_index_table(&entry.descriptor)?;
-        engine.observers.check(table.name())?;
+        self.effects().observers.check(table.name())?;
         if table.state() == TableState::Enabled {
             return Err(not_disabled(table.name(), TableState::Enabled));
         }
@@ -141,8 +143,13 @@ impl Store {
         let lost: Vec<_> = lost.collect();
         let edits = std::iter::once(EditKind::SnapshotRestored(edit)).chain(indexes.edits());
         let edit = EditKind::together(edits.collect());
-        without(engine, &lost, edit, table.name(), || {
-            let copy = Copy { engine, entry: &entry, snapshots: &snapshots, serving: false };
+        without(&self.inner.tables, &lost, edit, table.name(), || {
+            let copy = Copy {
+                tables: &self.inner.tables,
+                entry: &entry,
+                snapshots: &snapshots,
+                serving: false,
+            };
             let regions = copy.regions(&entry.descriptor, regions);
             let id = table.id();
             let descriptor = entry.descriptor.clone();
@@ -179,7 +186,7 @@ impl Store {
         let edit = EditKind::SnapshotCloned(edit);
         let edits = std::iter::once(edit).chain(indexes.iter().map(NewTable::edit)).collect();
         engine.append_edit(EditKind::together(edits))?;
-        let copy = Copy { engine, entry: &entry, snapshots, serving: true };
+        let copy = Copy { tables: &self.inner.tables, entry: &entry, snapshots, serving: true };
         let regions = copy.regions(&descriptor, regions);
         let cloned = Table::new(id, descriptor, regions, TableState::Enabled);
         request_merges(engine, &cloned);
@@ -221,22 +228,6 @@ impl Store {
             Error::new(ErrorKind::SnapshotNotFound, message)
         })
     }
-}
-
-/// Deletes the expired snapshots.
-pub(super) fn delete_expired_snapshots(engine: &Engine) -> Result<()> {
-    let mut snapshots = engine.snapshots.lock();
-    for name in engine.expired_snapshots() {
-        delete_snapshot(engine, &mut snapshots, &name)?;
-    }
-    Ok(())
-}
-
-fn delete_snapshot(engine: &Engine, snapshots: &mut SnapshotFiles, name: &str) -> Result<()> {
-    engine.append_edit(EditKind::SnapshotDeleted(name.to_owned()))?;
-    snapshots.remove(name);
-    tracing::info!(snapshot = name, "snapshot deleted");
-    Ok(())
 }
 
 /// Makes a snapshot name a table's files. Flushes the memstores at one sequence number first,
@@ -300,7 +291,7 @@ fn request_merges(engine: &Engine, table: &Table) {
 
 /// A table being created from a snapshot.
 struct Copy<'a> {
-    engine: &'a Arc<Engine>,
+    tables: &'a Tables,
     entry: &'a SnapshotEntry,
     snapshots: &'a SnapshotFiles,
     serving: bool,
@@ -309,6 +300,7 @@ struct Copy<'a> {
 impl Copy<'_> {
     /// Returns the regions of `metas`, which correspond to the snapshot's regions one for one.
     fn regions(&self, table: &TableDescriptor, metas: Vec<RegionMeta>) -> Vec<Arc<Region>> {
+        let engine = &self.tables.engine;
         let row_limit = Arc::new(RowLimit::of(table));
         let regions = self.entry.regions.values().zip(metas).map(|(from, meta)| {
             let range = RowRange::new(meta.start, meta.stop);
@@ -317,20 +309,22 @@ impl Copy<'_> {
                 let ids = files.flat_map(|files| files.files.keys());
                 let files =
                     ids.map(|id| self.snapshots.share(self.entry.snapshot.name(), *id)).collect();
-                let policy = Policy::of_stored(&self.engine.settings, table, family);
+                let policy = Policy::of_stored(&engine.settings, table, family);
                 let id = meta.region_id;
                 let limit = Arc::clone(&row_limit);
                 let store =
                     FamilyStore::new(id, range.clone(), family.clone(), policy, limit, files);
                 // Compactions may have dropped cells that older read points could see.
-                let readable_from = self.engine.mvcc.visible();
+                let readable_from = engine.mvcc.visible();
                 store.change(|super_version| super_version.readable_from = readable_from);
-                self.engine.add_family(store)
+                engine.add_family(store)
             });
             let families = families.collect();
             let info = RegionInfo::new(table.name().clone(), range, meta.created_millis);
-            let engine = Arc::clone(self.engine);
-            Arc::new(Region::new(meta.region_id, info, families, table, self.serving, engine))
+            let engine = Arc::clone(engine);
+            let effects = Arc::clone(self.tables.catalog.effects());
+            let (id, serving) = (meta.region_id, self.serving);
+            Arc::new(Region::new(id, info, families, table, serving, engine, effects))
         });
         regions.collect()
     }

@@ -8,9 +8,9 @@ use rowhouse_model::{
 use rowhouse_schema::{IndexState, check_declarations};
 
 use super::Store;
-use super::alter::{release_flushed_segments, without};
 use super::closed_regions::ClosedRegions;
 use super::indexes::{NewTable, declared_indexes};
+use super::removal::{release_flushed_segments, without};
 use crate::compaction_policy::Policy;
 use crate::family::FamilyStore;
 use crate::manifest::{Assignment, EditKind, RegionMeta, TableDropped, TableStateChanged};
@@ -34,7 +34,7 @@ impl Store {
         self.check_new_table(&name, splits.len() + 1)?;
         descriptor.check()?;
         Self::refuse_index_table(&descriptor)?;
-        self.inner.engine.observers.check_buffered(&descriptor)?;
+        self.effects().observers.check_buffered(&descriptor)?;
         check_declarations(&descriptor)?;
         let settings = &self.inner.engine.settings;
         for family in descriptor.families() {
@@ -177,7 +177,7 @@ impl Store {
         let of_table =
             |table: &Arc<Table>| EditKind::TableDropped(TableDropped { table_id: table.id() });
         let edit = EditKind::together(tables.iter().map(of_table).collect());
-        without(&self.inner.engine, &families_of(&tables), edit, name, || {
+        without(&self.inner.tables, &families_of(&tables), edit, name, || {
             self.inner.tables.catalog.change(|entries| {
                 tables.iter().for_each(|table| entries.remove(table.name()));
             });

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::ErrorKind;
 
-use super::snapshots::delete_expired_snapshots;
+use super::expired_snapshots::delete_expired_snapshots;
 use crate::background::{Failed, Popped, Work, guard};
 use crate::engine::Engine;
 use crate::flush;

@@ -17,15 +17,16 @@ use std::iter::once;
 use std::slice;
 
 use rowhouse_model::{
-    Bytes, Cell, Condition, Durability, Error, ErrorKind, Mutation, MutationOutcome, Result,
-    RowCondition, Timestamp,
+    Bytes, Condition, Error, ErrorKind, Mutation, MutationOutcome, Result, RowCondition, Timestamp,
 };
 
 use super::admit::admit;
 use super::batch::{Added, Atomicity, Batch, reads_its_row, repeat_all};
+use super::checks::{check, is_delete, requested_durability, strongest};
 use super::commit::Committed;
 use super::condition::{self, Holds};
-use super::observe::{RowToLock, Watched};
+use super::lock::{RowToLock, admit_unlocked, lock};
+use super::observe::Watched;
 use super::outcomes::{Outcome, Outcomes};
 use super::record::Attempted;
 use crate::clock::TimestampFloor;
@@ -202,10 +203,6 @@ enum Attempt {
     Unlocked(Vec<RowToLock>),
 }
 
-/// Attempts with more and more rows locked, before all rows are locked: the rows that observers
-/// write may depend on rows that change in between.
-const ATTEMPTS_MAX: usize = 3;
-
 impl<'a, M> Call<'a, M>
 where
     M: Iterator<Item = (&'a Region, &'a Mutation)> + Clone,
@@ -326,7 +323,7 @@ where
     /// Checks that the regions take writes and waits for room. The check that counts is made when
     /// the record is committed.
     fn admit(&self) -> Result<NonBlocking<()>> {
-        let watched = Watched::of(self.region.engine());
+        let watched = Watched::of(self.region.effects());
         // Observers and indexes may read much.
         if self.wait_mode == WaitMode::NonBlocking
             && watched.as_ref().is_some_and(|it| it.watch(&self.region.info().table))
@@ -486,11 +483,11 @@ where
         outcomes: &mut Outcomes<'_>,
     ) -> Result<Attempted<()>> {
         let engine: &Engine = self.region.engine();
-        let written = batch.take().complete(engine, rows, |record| {
+        let written = batch.take().complete(engine, self.region.effects(), rows, |record| {
             // Taken only now, not while the batch reads: a thread that wants the latch exclusively
             // waits for every commit.
             let _latch = engine.freeze_latch.read();
-            Ok(record.check(engine)?.map(|record| record.log(engine)))
+            Ok(record.check()?.map(|record| record.log(engine)))
         });
         match written {
             Ok(Attempted::Again(rows)) => Ok(Attempted::Again(rows)),
@@ -508,99 +505,4 @@ where
             Err(error) => self.refuse_or_retry(error, progress, outcomes),
         }
     }
-}
-
-/// Locks a call's rows, and from the second attempt on the rows that observers write. Part of the
-/// call may be committed then, so it waits.
-pub(super) fn lock<'e, 'r>(
-    engine: &'e Engine,
-    rows: impl Iterator<Item = (u64, &'r [u8])>,
-    more: &[RowToLock],
-    attempt: usize,
-    wait_mode: WaitMode,
-) -> NonBlocking<RowsGuard<'e>> {
-    let more = more.iter().map(|more| (more.lock.number(), &more.row[..]));
-    match attempt {
-        0 => engine.row_locks.lock(rows, wait_mode),
-        1..ATTEMPTS_MAX => NonBlocking::Done(engine.row_locks.lock_with(rows, more)),
-        ATTEMPTS_MAX.. => NonBlocking::Done(engine.row_locks.lock_all(rows)),
-    }
-}
-
-/// Waits for the regions of rows that observers and indexes write: until none is being replaced,
-/// and for room. No row may be locked.
-///
-/// # Errors
-/// `RegionTooBusy` for a region that is out of service while the caller's `own` regions serve: the
-/// caller must not look for these elsewhere. Otherwise `NotServingRegion` for one of those own
-/// regions: the table may have been disabled with its index tables.
-pub(super) fn admit_unlocked<'r>(
-    rows: &[RowToLock],
-    own: impl Iterator<Item = &'r Region> + Clone,
-) -> Result<()> {
-    if let Some(RowToLock { region, .. }) = rows.first() {
-        // A damaged index is off for the next attempt.
-        region.engine().files.damage.settle()?;
-    }
-    for RowToLock { region, .. } in rows {
-        match region.check_serving() {
-            Ok(()) => admit(region, Need::Room, WaitMode::Blocking)?.done(),
-            Err(error) if error.kind() != ErrorKind::NotServingRegion => return Err(error),
-            // The next attempt finds the regions that replaced it, or another table.
-            Err(_) if region.wait_for_replacement() || region.is_of_dropped_table() => {}
-            Err(error) => {
-                // Atomically: tables are disabled and enabled with their index tables.
-                let _latch = region.engine().freeze_latch.read();
-                own.clone().try_for_each(Region::check_serving)?;
-                if !region.is_serving() {
-                    let message = format!(
-                        "an observer or an index writes to a region out of service: {error}"
-                    );
-                    return Err(Error::new(ErrorKind::RegionTooBusy, message).with_source(error));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn is_delete(mutation: &Mutation) -> bool {
-    matches!(mutation, Mutation::Delete(_))
-}
-
-pub(crate) fn requested_durability(region: &Region, mutation: &Mutation) -> Durability {
-    match mutation.durability() {
-        Durability::UseDefault => region.durability(),
-        requested => requested,
-    }
-}
-
-/// Returns the strongest of several durabilities.
-pub(super) fn strongest(requested: impl Iterator<Item = Durability>) -> Durability {
-    requested.max_by_key(|durability| strength(*durability)).unwrap_or_default()
-}
-
-fn strength(durability: Durability) -> u8 {
-    match durability {
-        Durability::SkipWal => 0,
-        Durability::AsyncWal => 1,
-        Durability::UseDefault | Durability::SyncWal => 2,
-        Durability::FsyncWal => 3,
-    }
-}
-
-/// Makes the checks that need no read.
-pub(super) fn check(region: &Region, mutation: &Mutation) -> Result<()> {
-    region.check_row(mutation.row())?;
-    region.check_writable()?;
-    if mutation.cells().is_empty() {
-        match mutation {
-            Mutation::Put(_) => return Err(Error::invalid("No columns to insert")),
-            Mutation::Increment(_) => return Err(Error::invalid("No columns to increment")),
-            Mutation::Append(_) => return Err(Error::invalid("No columns to append")),
-            // Deletes the whole row.
-            Mutation::Delete(_) => {}
-        }
-    }
-    mutation.cells().iter().try_for_each(|cell: &Cell| region.family(cell.family()).map(|_| ()))
 }

@@ -9,7 +9,7 @@ use rowhouse_model::{
     Result, Row, Timestamp, escape, tags_with_ttl,
 };
 
-use super::apply::requested_durability;
+use super::checks::requested_durability;
 use super::delta::{CELL_LEN_LEN, Delta};
 use super::observe;
 use super::record::Record;

@@ -14,13 +14,13 @@ use rowhouse_model::{
     Qualifiers, Result,
 };
 
-use super::apply::{admit_unlocked, lock};
 use super::commit::{self, Committed};
 use super::index::{self, IndexUpdater};
 use super::index_fill::{Differences, commit_entries, stored_at};
-use super::observe::{LockId, RowToLock, admit_entries, hold_steady, out_of_service};
+use super::lock::{LockId, RowToLock, admit_entries, admit_unlocked, lock, out_of_service};
 use super::record::Attempted;
 use super::record_builder::RecordBuilder;
+use super::steady::hold_steady;
 use crate::damage::is_damage;
 use crate::engine::Engine;
 use crate::family::FamilyStore;

@@ -9,12 +9,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, Error, ErrorKind, Key, Mutation, Result, RowRange, Scan, Timestamp,
-    tags_with_ttl,
+    Bytes, Cell, CellKind, Error, ErrorKind, Key, Result, RowRange, Scan, Timestamp, tags_with_ttl,
 };
 use rowhouse_schema::{ENTRY_FAMILY, EntryHeader};
 
-use super::observe::{LockId, RowToLock};
+use super::lock::{LockId, RowToLock};
 use super::record_builder::RecordBuilder;
 use super::row_entries::{Reads, RowChange, TimedEntry, TooLong, differing, entries_at, find};
 use super::{copy, queue};
@@ -395,10 +394,4 @@ fn note_garbage(maintained: &MaintainedIndex, entry: &TimedEntry) {
 
 fn removal(key: &Bytes, at: Timestamp) -> Result<Cell> {
     Cell::new(key.clone(), ENTRY_FAMILY.as_bytes(), b"", at, CellKind::DeleteFamily, b"")
-}
-
-/// Counts the writes that observers and indexes have added to a record, each index entry as one.
-pub(super) fn count_added(additions: &[(Arc<Region>, Mutation)], entries: &[(Arc<Region>, Cell)]) {
-    additions.iter().for_each(|(region, it)| region.count_writes(std::slice::from_ref(it)));
-    entries.iter().for_each(|(region, cell)| region.count_written(std::slice::from_ref(cell)));
 }

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Durability, ErrorKind, Get, Result, Row, Timestamp};
 
-use super::apply::{admit_unlocked, lock};
 use super::commit::Committed;
 use super::copy;
 use super::index::{EntryChanges, IndexUpdater};
-use super::observe::{RowToLock, admit_entries, hold_steady};
+use super::lock::{RowToLock, admit_entries, admit_unlocked, lock};
 use super::record::{Attempted, Record};
 use super::row_entries::{TooLong, entries_at, find};
+use super::steady::hold_steady;
 use crate::engine::Engine;
 use crate::indexed::MaintainedIndex;
 use crate::read::RowVersion;
@@ -245,7 +245,7 @@ pub(super) fn commit_entries(
         let _latch = engine.freeze_latch.read();
         region.check_serving()?;
         record.cells.check_families()?;
-        let record = record.check(engine)?;
+        let record = record.check()?;
         Ok(record.map(|record| record.log_uncounted(engine)))
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! `apply` has the steps of every write. Row locks are striped, and also hold the last timestamp
 //! of each row (decision 0060). `batch` resolves timestamps and "the newest version", `delta` adds
-//! increments and appends, and both copy cells into the pending log record. In `record`, observers
+//! increments and appends, and both copy cells into the pending log record. In `complete`, observers
 //! may refuse the record or add mutations; then index entries and queued rows join it.
 //!
 //! `commit` takes the freeze latch for reading, so that no memstore is frozen between the log and
@@ -20,13 +20,16 @@ pub(crate) mod admit;
 pub(crate) mod apply;
 mod batch;
 pub(crate) mod cells;
+mod checks;
 pub(crate) mod commit;
+mod complete;
 mod condition;
 mod copy;
 mod delta;
 mod index;
 pub(crate) mod index_fill;
 pub(crate) mod index_scan;
+mod lock;
 mod matching;
 mod observe;
 mod outcomes;
@@ -36,6 +39,7 @@ pub(crate) mod record_builder;
 mod region;
 mod region_in_mode;
 mod row_entries;
+mod steady;
 mod table;
 pub(crate) mod transaction;
 

@@ -5,24 +5,21 @@ use std::sync::Arc;
 
 use arc_swap::Guard;
 use rowhouse_model::{
-    Action, Bytes, Cell, Durability, Error, ErrorKind, Get, Mutation, Result, TableName, Timestamp,
+    Action, Bytes, Durability, Error, ErrorKind, Get, Mutation, Result, TableName, Timestamp,
 };
 
-use super::admit::admit;
 use super::copy;
 use super::index::{self, EntryChanges};
+use super::lock::{RowToLock, admit_entries};
 use super::record_builder::RecordBuilder;
 use crate::commits::RowsGuard;
-use crate::engine::Engine;
-use crate::erased::Erased;
-use crate::family::SteadyGuard;
 use crate::indexed::{IndexedTables, MaintainedIndex};
 use crate::observer::{Additions, ObserversByTable, RowChange, TableObservers};
 use crate::read::RowVersion;
 use crate::region::Region;
+use crate::side_effects::SideEffects;
 use crate::space::Need;
 use crate::table::Table;
-use crate::wait_mode::{NonBlocking, WaitMode};
 
 impl Additions {
     /// Adds a mutation of a row in any table of the store. It becomes visible, and survives a
@@ -30,13 +27,7 @@ impl Additions {
     /// mutations added earlier. No observer sees it. It has the observed change's durability;
     /// `SKIP_WAL` counts as `ASYNC_WAL`.
     pub fn mutate(&mut self, table: &Arc<Table>, mutation: impl Into<Mutation>) {
-        self.mutations.push((Arc::<Table>::clone(table), mutation.into()));
-    }
-
-    fn into_mutations(self) -> impl Iterator<Item = (Arc<Table>, Mutation)> {
-        self.mutations
-            .into_iter()
-            .map(|(table, mutation)| (table.downcast().expect("only tables are added"), mutation))
+        self.mutations.push((Arc::clone(table), mutation.into()));
     }
 }
 
@@ -50,46 +41,18 @@ pub(super) enum Observed {
     Unlocked(Vec<RowToLock>),
 }
 
-/// A row that a record writes and that must be locked before the row's cells are known for certain.
-pub(super) struct RowToLock {
-    /// The region that must serve and have room.
-    pub(super) region: Arc<Region>,
-    pub(super) lock: LockId,
-    pub(super) row: Bytes,
-}
-
-/// The rows among which a lock names one.
-#[derive(Clone, Copy)]
-pub(super) enum LockId {
-    /// The rows of the region with this id.
-    Region(u64),
-    /// The values of the unique index whose table has this id.
-    UniqueValue(u64),
-}
-
-impl LockId {
-    /// Returns the number by which row locks know it.
-    pub(super) fn number(self) -> u64 {
-        match self {
-            Self::Region(id) => id,
-            // Ids are assigned from 1 upwards.
-            Self::UniqueValue(table) => table | 1 << 63,
-        }
-    }
-}
-
 /// The observers and indexes on a store's tables.
 pub(super) struct Watched {
     observers: Option<Arc<ObserversByTable>>,
-    indexed: Option<Arc<Erased>>,
+    indexed: Option<Arc<IndexedTables>>,
 }
 
 impl Watched {
     /// Returns `None` while no table has observers or indexes.
     #[inline]
-    pub(super) fn of(engine: &Engine) -> Option<Self> {
-        let observers = engine.observers.by_table();
-        let indexed = engine.indexed.load();
+    pub(super) fn of(effects: &SideEffects) -> Option<Self> {
+        let observers = effects.observers.by_table();
+        let indexed = effects.indexed.load();
         if observers.is_none() && indexed.is_none() {
             return None;
         }
@@ -97,14 +60,14 @@ impl Watched {
     }
 
     /// The indexes; `None` if no table has any.
-    pub(super) fn indexed(&self) -> Option<&Arc<Erased>> {
+    pub(super) fn indexed(&self) -> Option<&Arc<IndexedTables>> {
         self.indexed.as_ref()
     }
 
     /// Whether a table has observers or indexes.
     pub(super) fn watch(&self, table: &TableName) -> bool {
         let is_observed = self.observers.as_ref().is_some_and(|it| it.contains_key(table));
-        let indexed = self.indexed.as_ref().map(|indexed| indexed.get::<IndexedTables>());
+        let indexed = self.indexed.as_ref();
         is_observed || indexed.is_some_and(|it| !matches!(it.get(table), Ok(None)))
     }
 
@@ -114,7 +77,7 @@ impl Watched {
     /// As [`admit`].
     pub(super) fn admit_entries(&self, table: &TableName, need: Need) -> Result<()> {
         let Some(indexed) = &self.indexed else { return Ok(()) };
-        let Some(indexed) = indexed.get::<IndexedTables>().get(table)? else { return Ok(()) };
+        let Some(indexed) = indexed.get(table)? else { return Ok(()) };
         indexed.all().filter(|it| !it.is_off()).try_for_each(|it| admit_entries(it, need))
     }
 
@@ -147,7 +110,7 @@ impl Watched {
     ) -> Result<EntryChanges> {
         match &self.indexed {
             None => Ok(EntryChanges::Cells(Vec::new())),
-            Some(indexed) => index::changes(indexed.get(), record, regions, rows, now),
+            Some(indexed) => index::changes(indexed, record, regions, rows, now),
         }
     }
 
@@ -164,7 +127,7 @@ impl Watched {
     ) -> Result<Vec<Arc<Region>>> {
         match &self.indexed {
             None => Ok(Vec::new()),
-            Some(indexed) => copy::regions_to_level(indexed.get(), record, regions),
+            Some(indexed) => copy::regions_to_level(indexed, record, regions),
         }
     }
 
@@ -179,7 +142,7 @@ impl Watched {
         held: &[Arc<Region>],
     ) -> Result<Vec<RowToLock>> {
         match &self.indexed {
-            Some(indexed) if !held.is_empty() => copy::level(indexed.get(), record, regions, held),
+            Some(indexed) if !held.is_empty() => copy::level(indexed, record, regions, held),
             _ => Ok(Vec::new()),
         }
     }
@@ -192,7 +155,6 @@ impl Watched {
         regions: &[&Region],
     ) -> Result<bool> {
         let Some(indexed) = &self.indexed else { return Ok(!additions.is_empty()) };
-        let indexed = indexed.get::<IndexedTables>();
         let mut needs_log = !additions.is_empty();
         for region in regions {
             let table = indexed.get(&region.info().table)?;
@@ -200,22 +162,6 @@ impl Watched {
         }
         Ok(needs_log)
     }
-}
-
-/// Keeps flushes and compactions on the steady families in `regions` from being installed. Taken
-/// before [`call_observers`], and held until the record is committed.
-pub(super) fn hold_steady<'a>(regions: &[&'a Region]) -> SteadyGuard<'a> {
-    SteadyGuard::of(regions.iter().flat_map(|region| region.families()))
-}
-
-/// As [`hold_steady`], for the regions that additions write.
-pub(super) fn hold_steady_too(additions: &[(Arc<Region>, Mutation)]) -> SteadyGuard<'_> {
-    SteadyGuard::of_additions(additions.iter().flat_map(|(region, _)| region.families()))
-}
-
-/// As [`hold_steady_too`], for the regions that hold copies.
-pub(super) fn hold_copies_steady(regions: &[Arc<Region>]) -> SteadyGuard<'_> {
-    SteadyGuard::of_additions(regions.iter().flat_map(|region| region.families()))
 }
 
 /// Calls the observers for every row in a record, whose rows are locked by `rows`.
@@ -262,51 +208,16 @@ fn call_observers(
     place(additions, rows)
 }
 
-/// Waits for room in an index table. No row may be locked.
-///
-/// # Errors
-/// As [`admit`].
-pub(super) fn admit_entries(maintained: &MaintainedIndex, need: Need) -> Result<()> {
-    let mut regions = maintained.table.regions_now().into_iter();
-    let admitted = regions
-        .try_for_each(|region| admit(region, need, WaitMode::Blocking).map(NonBlocking::done));
-    admitted.map_err(|error| error.with_context(format_args!("index {}", maintained.index.name())))
-}
-
 /// Whether an index may refuse a single row of a region's table: it has a unique index, or a copy
 /// that cannot hold some keys.
 pub(super) fn may_refuse_one(region: &Region) -> bool {
-    let indexed = region.engine().indexed.load();
-    let indexed = indexed.as_ref().map(|indexed| indexed.get::<IndexedTables>());
-    let indexed = indexed.and_then(|indexed| indexed.get(&region.info().table).ok().flatten());
+    let indexed = region.effects().indexed.load();
+    let indexed =
+        indexed.as_ref().and_then(|indexed| indexed.get(&region.info().table).ok().flatten());
     let may_refuse = |maintained: &MaintainedIndex| {
         maintained.index.is_unique() || maintained.index.may_refuse_keys()
     };
     indexed.is_some_and(|table| table.all().any(may_refuse))
-}
-
-/// Returns the rows in additions and entries whose region does not serve.
-pub(super) fn closed(
-    additions: &[(Arc<Region>, Mutation)],
-    entries: &[(Arc<Region>, Cell)],
-) -> Vec<RowToLock> {
-    let additions = additions.iter().map(|(region, it)| (region, it.row().clone()));
-    let entries = entries.iter().map(|(region, cell)| (region, cell.row_bytes()));
-    out_of_service(additions.chain(entries))
-}
-
-/// Returns the rows in additions whose region does not serve.
-pub(super) fn out_of_service<'r>(
-    additions: impl Iterator<Item = (&'r Arc<Region>, Bytes)>,
-) -> Vec<RowToLock> {
-    let closed = additions.filter(|(region, _)| !region.is_serving());
-    closed.map(|(region, row)| RowToLock::new(region, row)).collect()
-}
-
-impl RowToLock {
-    fn new(region: &Arc<Region>, row: Bytes) -> Self {
-        Self { region: Arc::clone(region), lock: LockId::Region(region.id()), row }
-    }
 }
 
 /// Returns the durability of a record with additions. Without a log record, a crash after a flush
@@ -360,7 +271,7 @@ pub(super) fn of_addition(table: &TableName, error: Error) -> Error {
 fn place(additions: Additions, rows: &RowsGuard<'_>) -> Result<Observed> {
     let mut placed = Vec::new();
     let mut unlocked = Vec::new();
-    for (table, mutation) in additions.into_mutations() {
+    for (table, mutation) in additions.mutations {
         let region = Arc::clone(table.region_of(mutation.row()));
         check_addressed(&table, &region).map_err(|error| of_addition(table.name(), error))?;
         let row = region.engine().row_locks.place(region.id(), mutation.row());

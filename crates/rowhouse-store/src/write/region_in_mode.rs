@@ -9,6 +9,7 @@ use rowhouse_model::{
 };
 
 use super::apply;
+use super::checks::requested_durability;
 use crate::read::{ReadLimit, ReadRequest};
 use crate::region::Region;
 use crate::wait_mode::{NonBlocking, WaitMode};
@@ -108,7 +109,7 @@ impl RegionInMode<'_> {
     /// Returns true if the call must not wait, and these mutations wait for a sync.
     fn must_wait(&self, mutations: &[Mutation]) -> bool {
         let is_synced = |mutation: &Mutation| {
-            apply::requested_durability(self.region, mutation) == Durability::FsyncWal
+            requested_durability(self.region, mutation) == Durability::FsyncWal
         };
         self.wait_mode == WaitMode::NonBlocking && mutations.iter().any(is_synced)
     }

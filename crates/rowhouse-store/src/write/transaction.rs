@@ -11,10 +11,10 @@ use rowhouse_model::{
 };
 
 use super::admit::admit;
-use super::apply::{admit_unlocked, check, lock, requested_durability, strongest};
 use super::batch::{Added, Atomicity, Batch};
+use super::checks::{check, requested_durability, strongest};
 use super::commit::Committed;
-use super::observe::RowToLock;
+use super::lock::{RowToLock, admit_unlocked, lock};
 use super::record::{Attempted, Record};
 use crate::catalog::{Catalog, Entries, IndexRead};
 use crate::commits::{RowsGuard, Touched};
@@ -22,6 +22,7 @@ use crate::engine::Engine;
 use crate::memstore::Memstore;
 use crate::read::{ReadPoint, ReadRequest};
 use crate::region::Region;
+use crate::side_effects::SideEffects;
 use crate::space::Need;
 use crate::table::{Table, TableScanner};
 use crate::wait_mode::WaitMode;
@@ -32,6 +33,7 @@ use crate::wait_mode::WaitMode;
 /// [`Store::transact`]: crate::Store::transact
 pub struct Transaction {
     engine: Arc<Engine>,
+    effects: Arc<SideEffects>,
     /// The read point, at a sequence that no commit has: the transaction's own writes get this
     /// sequence, in private memstores.
     point: Arc<ReadPoint>,
@@ -71,6 +73,7 @@ impl Transaction {
         let (point, served) = catalog.read_point_of_own(engine);
         Self {
             engine: Arc::clone(engine),
+            effects: Arc::clone(catalog.effects()),
             point: Arc::new(point),
             served,
             own: HashMap::new(),
@@ -304,13 +307,13 @@ impl Transaction {
         let mut regions: Vec<&Region> = self.writes.iter().map(|(region, _)| &**region).collect();
         regions.dedup_by_key(|region| region.id());
         let written = self.record().and_then(|record| {
-            record.complete(engine, &mut rows, |record| {
+            record.complete(engine, &self.effects, &mut rows, |record| {
                 // No other commit may come between the check and this one.
                 let _latch = engine.freeze_latch.write();
                 if self.conflicts(&regions) {
                     return Ok(Attempted::Done(Ok(Attempt::Conflict)));
                 }
-                let record = record.check(engine)?;
+                let record = record.check()?;
                 Ok(record.map(|record| record.log(engine).map(Attempt::Committed)))
             })
         });

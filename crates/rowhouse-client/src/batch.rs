@@ -18,8 +18,7 @@ use tokio::time::Instant;
 use crate::Client;
 use crate::connection::{Address, CallRequest};
 use crate::locate::{Located, RegionTarget};
-use crate::retry::{Attempts, Failure, Verdict, from_now};
-use crate::table::is_repeatable;
+use crate::retry::{Attempts, Failure, Verdict, from_now, is_repeatable};
 
 /// Maximum actions in one call.
 const CALL_ACTIONS_MAX: usize = 1000;

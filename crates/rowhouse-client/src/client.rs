@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use rowhouse_format::convert::mutate::Nonce;
+use rowhouse_format::convert::{get, result};
+use rowhouse_format::proto;
 use rowhouse_format::rpc::{Call, CellReader};
 use rowhouse_model::{Cell, Error, ErrorKind, Get, Result, TableName, TableState};
 use tokio::time::{Instant, timeout_at};
@@ -12,10 +14,10 @@ use crate::connection::{CallRequest, Connections};
 use crate::locate::{Located, Locator, RegionTarget, explained, table_state};
 use crate::retry::{Attempts, Failure};
 use crate::transport::Transport;
-use crate::{Admin, Settings, Table, Target};
+use crate::{Settings, Target};
 
 /// A client for a cluster. Clones share the connections and the region cache. Dropping the last
-/// clone, and every [`Table`] and [`crate::Scanner`] made from the client, closes the connections.
+/// clone, and every [`crate::Table`] and [`crate::Scanner`] made from the client, closes the connections.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -73,16 +75,6 @@ impl Client {
     /// Returns this client's settings.
     pub fn settings(&self) -> &Settings {
         &self.shared.settings
-    }
-
-    /// Returns a table handle. No call is made: an unknown table is reported on first use.
-    pub fn table(&self, name: &TableName) -> Table {
-        Table { client: self.clone(), name: name.clone() }
-    }
-
-    /// Returns the handle that administers tables, namespaces and the cluster.
-    pub fn admin(&self) -> Admin {
-        Admin { client: self.clone() }
     }
 
     pub(crate) fn connections(&self) -> &Connections {
@@ -179,9 +171,16 @@ impl Client {
             return Ok(Some(TableState::Enabled));
         }
         let get = Get::new(table.to_string())?.column("table", "state");
+        let build = |located: &Located| {
+            let region = located.as_region_ref().to_proto();
+            Ok((proto::GetRequest { region, get: get::to_proto(&get) }, Vec::new()))
+        };
+        let meta = TableName::meta();
         // This does not recurse further: hbase:meta itself is never disabled.
-        let row = Box::pin(self.table(&TableName::meta()).get(&get)).await?;
-        table_state(&row)
+        let call = Box::pin(self.call_row(&meta, get.row(), true, build));
+        let (answer, mut cells) = call.await?;
+        let Some(result) = answer.result else { return Ok(None) };
+        table_state(&result::from_proto(result, &mut cells)?.row)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rowhouse_model::{Error, ErrorKind, Result};
+use rowhouse_model::{CellKind, Error, ErrorKind, Mutation, Result};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
@@ -195,6 +195,19 @@ impl<'a> Attempts<'a> {
         if !wait.is_zero() {
             sleep(wait).await;
         }
+    }
+}
+
+/// Returns true if a mutation is safe to retry.
+pub(crate) fn is_repeatable(mutation: &Mutation) -> bool {
+    match mutation {
+        Mutation::Put(_) => true,
+        // Their nonce makes a retry safe.
+        Mutation::Increment(_) | Mutation::Append(_) => true,
+        Mutation::Delete(delete) => !delete
+            .cells()
+            .iter()
+            .any(|cell| cell.kind() == CellKind::DeleteVersion && cell.timestamp().is_latest()),
     }
 }
 

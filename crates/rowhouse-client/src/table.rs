@@ -9,13 +9,13 @@ use rowhouse_format::convert::{CellPlacement, delete, get, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::CellReader;
 use rowhouse_model::{
-    Bytes, CellKind, Condition, DeleteRows, DeletedRows, Error, ErrorKind, FacetCount, Get,
-    MatchingRows, Mutation, MutationOutcome, RegionInfo, Result, Row, RowCondition, RowMutations,
-    Scan, SearchRequest, SearchText, ServerName, TableName,
+    Bytes, Condition, DeleteRows, DeletedRows, Error, ErrorKind, FacetCount, Get, MatchingRows,
+    Mutation, MutationOutcome, RegionInfo, Result, Row, RowCondition, RowMutations, Scan,
+    SearchRequest, SearchText, ServerName, TableName,
 };
 
 use crate::locate::TableRegions;
-use crate::retry::Failure;
+use crate::retry::{Failure, is_repeatable};
 use crate::{Client, Scanner, batch};
 
 /// A table in a cluster; cheap to clone.
@@ -23,6 +23,13 @@ use crate::{Client, Scanner, batch};
 pub struct Table {
     pub(crate) client: Client,
     pub(crate) name: TableName,
+}
+
+impl Client {
+    /// Returns a table handle. No call is made: an unknown table is reported on first use.
+    pub fn table(&self, name: &TableName) -> Table {
+        Table { client: self.clone(), name: name.clone() }
+    }
 }
 
 impl Table {
@@ -328,17 +335,4 @@ impl Table {
 fn no_word() -> Error {
     let message = "the response does not state whether the mutations of a row were applied";
     Error::new(ErrorKind::Protocol, message)
-}
-
-/// Returns true if a mutation is safe to retry.
-pub(crate) fn is_repeatable(mutation: &Mutation) -> bool {
-    match mutation {
-        Mutation::Put(_) => true,
-        // Their nonce makes a retry safe.
-        Mutation::Increment(_) | Mutation::Append(_) => true,
-        Mutation::Delete(delete) => !delete
-            .cells()
-            .iter()
-            .any(|cell| cell.kind() == CellKind::DeleteVersion && cell.timestamp().is_latest()),
-    }
 }

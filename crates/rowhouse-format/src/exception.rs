@@ -9,7 +9,6 @@ use bytes::Bytes;
 use rowhouse_model::{Error, ErrorKind};
 
 use crate::proto;
-use crate::rpc::FrameTooLong;
 
 /// A Java exception in the wire form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,28 +34,6 @@ impl Exception {
             class: "org.apache.hadoop.hbase.ipc.SecurityNotEnabledException".into(),
             message: "security is not enabled".into(),
             do_not_retry: false,
-        }
-    }
-
-    /// Creates the response to an oversized request. Clients before HBase 1.3 lack the usual class.
-    pub(crate) fn request_too_big(
-        peer: &str,
-        frame: FrameTooLong,
-        client_release: Option<(u32, u32)>,
-    ) -> Self {
-        let class = match client_release {
-            Some((1, 3..) | (2.., _)) => {
-                "org.apache.hadoop.hbase.exceptions.RequestTooBigException"
-            }
-            _ => "org.apache.hadoop.hbase.DoNotRetryIOException",
-        };
-        Self {
-            class: class.into(),
-            message: format!(
-                "RPC data length of {} received from {peer} is greater than max allowed {}",
-                frame.len, frame.len_max
-            ),
-            do_not_retry: true,
         }
     }
 

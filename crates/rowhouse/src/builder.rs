@@ -10,6 +10,55 @@ use crate::backend::Backend;
 use crate::database::Database;
 use crate::location::Location;
 
+/// Opens a database with the default settings; [`Database::builder`] sets others.
+///
+/// | `url` | opens |
+/// |---|---|
+/// | a path, or `file:PATH` | the store in that directory, which is created if it does not exist |
+/// | `hbase://HOST:PORT,…` | the cluster with these servers (region servers or masters) |
+/// | `hbase+zk://HOST:PORT,…/ZNODE` | the cluster registered with this ZooKeeper ensemble |
+///
+/// ```no_run
+/// # async fn example() -> rowhouse::Result<()> {
+/// let embedded = rowhouse::open("blog-data").await?;
+/// let cluster = rowhouse::open("hbase+zk://zk1,zk2/hbase").await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `InvalidRequest` for any other URL; `InUse`, naming the holder, if another process has the
+/// directory open; `Corruption`; `Unsupported` for a directory written by a newer version;
+/// `Connection` and `Timeout` for a cluster that does not answer.
+pub async fn open(url: impl AsRef<str>) -> Result<Database> {
+    Database::builder(url).open().await
+}
+
+impl Database {
+    /// Starts to open a database with other settings than the defaults. `url` is as for [`open`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rowhouse::Database;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let url = dir.path().display().to_string();
+    /// let database = Database::builder(&url)
+    ///     .block_cache_bytes(512 << 20)
+    ///     .wal_sync_interval(Duration::from_millis(100))
+    ///     .open()
+    ///     .await?;
+    /// database.close().await
+    /// # }
+    /// ```
+    pub fn builder(url: impl AsRef<str>) -> DatabaseBuilder {
+        DatabaseBuilder::new(url.as_ref())
+    }
+}
+
 /// Settings with which a database is opened, from [`Database::builder`]. The defaults suit a
 /// laptop.
 ///

@@ -6,37 +6,11 @@ use rowhouse_model::{
     Bytes, ErrorKind, Mutation, MutationOutcome, Result, TableDescriptor, TableName,
 };
 
-use crate::admin::Admin;
 use crate::backend::{Backend, Side, no_observers};
-use crate::builder::DatabaseBuilder;
 use crate::observer::{Observer, OfStore};
 use crate::spec::TableSpec;
 use crate::table::Table;
 use crate::transaction::Transaction;
-
-/// Opens a database with the default settings; [`Database::builder`] sets others.
-///
-/// | `url` | opens |
-/// |---|---|
-/// | a path, or `file:PATH` | the store in that directory, which is created if it does not exist |
-/// | `hbase://HOST:PORT,…` | the cluster with these servers (region servers or masters) |
-/// | `hbase+zk://HOST:PORT,…/ZNODE` | the cluster registered with this ZooKeeper ensemble |
-///
-/// ```no_run
-/// # async fn example() -> rowhouse::Result<()> {
-/// let embedded = rowhouse::open("blog-data").await?;
-/// let cluster = rowhouse::open("hbase+zk://zk1,zk2/hbase").await?;
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-/// `InvalidRequest` for any other URL; `InUse`, naming the holder, if another process has the
-/// directory open; `Corruption`; `Unsupported` for a directory written by a newer version;
-/// `Connection` and `Timeout` for a cluster that does not answer.
-pub async fn open(url: impl AsRef<str>) -> Result<Database> {
-    Database::builder(url).open().await
-}
 
 /// An open database with the tables. A clone is another handle to the same database.
 ///
@@ -62,29 +36,6 @@ pub struct Database {
 }
 
 impl Database {
-    /// Starts to open a database with other settings than the defaults. `url` is as for [`open`].
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use rowhouse::Database;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> rowhouse::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let url = dir.path().display().to_string();
-    /// let database = Database::builder(&url)
-    ///     .block_cache_bytes(512 << 20)
-    ///     .wal_sync_interval(Duration::from_millis(100))
-    ///     .open()
-    ///     .await?;
-    /// database.close().await
-    /// # }
-    /// ```
-    pub fn builder(url: impl AsRef<str>) -> DatabaseBuilder {
-        DatabaseBuilder::new(url.as_ref())
-    }
-
     pub(crate) fn new(backend: Backend) -> Self {
         Self { backend: Arc::new(backend) }
     }
@@ -93,7 +44,7 @@ impl Database {
         &self.backend
     }
 
-    /// Returns the argument to [`open`] with which another process opens the same database: for a
+    /// Returns the argument to [`crate::open`] with which another process opens the same database: for a
     /// directory it has the whole path.
     ///
     /// ```
@@ -108,20 +59,6 @@ impl Database {
     /// ```
     pub fn url(&self) -> &str {
         self.backend.url()
-    }
-
-    /// Returns the administration for tables, regions, snapshots, namespaces and backups. It costs
-    /// nothing.
-    ///
-    /// ```
-    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
-    /// let admin = database.admin();
-    /// admin.disable_table("drafts").await?;
-    /// admin.drop_table("drafts").await
-    /// # }
-    /// ```
-    pub fn admin(&self) -> Admin<'_> {
-        Admin::new(self)
     }
 
     /// Creates a table.

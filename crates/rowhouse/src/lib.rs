@@ -100,9 +100,9 @@ mod spec;
 mod table;
 mod transaction;
 
-pub use builder::DatabaseBuilder;
+pub use builder::{DatabaseBuilder, open};
 pub use counters::{CounterBuffer, CounterSettings};
-pub use database::{Database, open};
+pub use database::Database;
 pub use key::RowKey;
 pub use row_put::RowPut;
 pub use rows::Rows;

@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use rowhouse_client::Scanner;
-use rowhouse_model::{Result, Row, Scan};
+use rowhouse_model::{Error, Result, Row, Scan, TableName};
 
-use crate::backend::{EmbeddedRows, ReadAhead, TableReadPoint};
+use crate::backend::{Backend, EmbeddedRows, ReadAhead, Side, TableId, TableReadPoint};
 
 /// A scan's rows, in key order, read on demand. [`Rows::next`] returns them one by one,
 /// [`Rows::collect`] returns all; as a [`Stream`] they are used with combinators from other crates.
@@ -43,13 +43,39 @@ pub struct Rows {
 }
 
 /// Where the rows come from.
-pub(crate) enum Source {
+enum Source {
     Embedded(EmbeddedRows),
     Cluster(Scanner),
 }
 
+impl Backend {
+    /// Opens a scan; scans that share `ahead` share the threads.
+    pub(crate) async fn scan(
+        &self,
+        table: &TableId,
+        scan: Scan,
+        ahead: &Arc<ReadAhead>,
+    ) -> Result<Rows> {
+        Ok(Rows::new(match self.side() {
+            Side::Embedded(inner) => Source::Embedded(inner.scan(table, scan, ahead).await?),
+            Side::Cluster(inner) => Source::Cluster(inner.scan(table, scan)),
+        }))
+    }
+
+    /// Scans the rows that match a query, on a server that [answers](Backend::answers_queries)
+    /// queries.
+    pub(crate) fn scan_matching(&self, table: &TableName, scan: Scan, query: &str) -> Result<Rows> {
+        match self.side() {
+            Side::Embedded(_) => Err(Error::unsupported("no server answers the query")),
+            Side::Cluster(inner) => {
+                Ok(Rows::new(Source::Cluster(inner.scan_matching(table, scan, query))))
+            }
+        }
+    }
+}
+
 impl Rows {
-    pub(crate) fn new(source: Source) -> Self {
+    fn new(source: Source) -> Self {
         Self { source }
     }
 

@@ -35,6 +35,13 @@ pub struct Admin {
     pub(crate) client: Client,
 }
 
+impl Client {
+    /// Returns the handle that administers tables, namespaces and the cluster.
+    pub fn admin(&self) -> Admin {
+        Admin { client: self.clone() }
+    }
+}
+
 impl Admin {
     /// Creates a table, split at `splits` (the start keys of all regions but the first, in any
     /// order), and waits until it accepts reads and writes.

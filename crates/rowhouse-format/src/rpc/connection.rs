@@ -243,7 +243,7 @@ impl ServerConnection {
         let whole = start.len() == HEADER_LEN_MAX;
         match take_delimited(&mut start).and_then(decode_message::<proto::RequestHeader>) {
             Ok(header) => {
-                let exception = Exception::request_too_big(&self.peer, frame, client_release);
+                let exception = request_too_big(&self.peer, frame, client_release);
                 encode_exception(output, header.call_id.unwrap_or_default(), &exception);
                 Some(self.close(Some(exception.message)))
             }
@@ -261,6 +261,26 @@ impl ServerConnection {
     fn close(&mut self, why: Option<String>) -> ServerEvent {
         self.state = State::Closed;
         ServerEvent::Close(why)
+    }
+}
+
+/// Returns the response to an oversized request. Clients before HBase 1.3 lack the usual class.
+fn request_too_big(
+    peer: &str,
+    frame: FrameTooLong,
+    client_release: Option<(u32, u32)>,
+) -> Exception {
+    let class = match client_release {
+        Some((1, 3..) | (2.., _)) => "org.apache.hadoop.hbase.exceptions.RequestTooBigException",
+        _ => "org.apache.hadoop.hbase.DoNotRetryIOException",
+    };
+    Exception {
+        class: class.into(),
+        message: format!(
+            "RPC data length of {} received from {peer} is greater than max allowed {}",
+            frame.len, frame.len_max
+        ),
+        do_not_retry: true,
     }
 }
 

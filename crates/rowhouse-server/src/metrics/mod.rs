@@ -16,8 +16,10 @@ use crate::call_metrics::{BUCKET_MICROS, Calls, MethodCalls};
 use crate::cap::Cap;
 use crate::cluster::Cluster;
 use crate::region_server::RegionServer;
+pub(crate) use heat::JudgedHeats;
 use heat::TableHeat;
-pub(crate) use heat::{JudgedHeats, keys_of};
+#[cfg(feature = "web")]
+pub(crate) use heat::keys_of;
 pub(crate) use totals::Totals;
 
 /// A metric, and how the samples are collected.

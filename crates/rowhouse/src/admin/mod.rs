@@ -74,6 +74,22 @@ pub struct Admin<'d> {
     database: &'d Database,
 }
 
+impl Database {
+    /// Returns the administration for tables, regions, snapshots, namespaces and backups. It costs
+    /// nothing.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let admin = database.admin();
+    /// admin.disable_table("drafts").await?;
+    /// admin.drop_table("drafts").await
+    /// # }
+    /// ```
+    pub fn admin(&self) -> Admin<'_> {
+        Admin::new(self)
+    }
+}
+
 impl<'d> Admin<'d> {
     pub(crate) fn new(database: &'d Database) -> Self {
         Self { database }

@@ -287,7 +287,7 @@ impl Cluster {
         self.client.table(table).delete_rows(&request).await
     }
 
-    pub(super) fn scan(&self, table: &TableName, scan: Scan) -> Scanner {
+    pub(crate) fn scan(&self, table: &TableName, scan: Scan) -> Scanner {
         self.client.table(table).scan(scan)
     }
 
@@ -298,7 +298,7 @@ impl Cluster {
     }
 
     /// Scans the rows that match a query.
-    pub(super) fn scan_matching(&self, table: &TableName, scan: Scan, query: &str) -> Scanner {
+    pub(crate) fn scan_matching(&self, table: &TableName, scan: Scan, query: &str) -> Scanner {
         self.client.table(table).scan_matching(scan, query.to_owned())
     }
 

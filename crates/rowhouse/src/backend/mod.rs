@@ -18,8 +18,8 @@ use rowhouse_client::Table as ServerTable;
 use rowhouse_client::{QueryIndexCall, Settings as ClientSettings, Target};
 use rowhouse_model::{
     Bytes, CellHistory, Columns, Condition, DeleteRows, DeletedRows, Durability, Error, Get,
-    Mutation, MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, RowRange, Scan,
-    ServerName, TableDescriptor, TableName, TableState,
+    Mutation, MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, RowRange, ServerName,
+    TableDescriptor, TableName, TableState,
 };
 #[cfg(feature = "search")]
 use rowhouse_schema::SearchPlan;
@@ -28,7 +28,6 @@ use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_search::Matches;
 use rowhouse_store::{RangeEstimate, Settings as StoreSettings, Table as StoreTable};
 
-use crate::rows::{Rows, Source};
 use cluster::Cluster;
 use embedded::Embedded;
 
@@ -216,19 +215,6 @@ impl Backend {
         }
     }
 
-    /// Opens a scan; scans that share `ahead` share the threads.
-    pub(crate) async fn scan(
-        &self,
-        table: &TableId,
-        scan: Scan,
-        ahead: &Arc<ReadAhead>,
-    ) -> Result<Rows> {
-        Ok(Rows::new(match &self.side {
-            Side::Embedded(inner) => Source::Embedded(inner.scan(table, scan, ahead).await?),
-            Side::Cluster(inner) => Source::Cluster(inner.scan(table, scan)),
-        }))
-    }
-
     /// Whether a server answers scans that carry a query, and chooses how to read them.
     pub(crate) async fn answers_queries(&self) -> Result<bool> {
         match &self.side {
@@ -243,17 +229,6 @@ impl Backend {
         match &self.side {
             Side::Embedded(_) => Err(Error::unsupported("no server answers the query")),
             Side::Cluster(inner) => inner.query_index(call).await,
-        }
-    }
-
-    /// Scans the rows that match a query, on a server that [answers](Backend::answers_queries)
-    /// queries.
-    pub(crate) fn scan_matching(&self, table: &TableName, scan: Scan, query: &str) -> Result<Rows> {
-        match &self.side {
-            Side::Embedded(_) => Err(Error::unsupported("no server answers the query")),
-            Side::Cluster(inner) => {
-                Ok(Rows::new(Source::Cluster(inner.scan_matching(table, scan, query))))
-            }
         }
     }
 

@@ -346,7 +346,7 @@ impl Embedded {
         blocking(move || table.estimate(&ranges, &columns)).await
     }
 
-    pub(super) async fn scan(
+    pub(crate) async fn scan(
         &self,
         table: &TableId,
         scan: Scan,

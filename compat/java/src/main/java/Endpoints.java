@@ -6,6 +6,8 @@ import com.google.protobuf.Descriptors.MethodDescriptor;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
@@ -15,6 +17,8 @@ import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
@@ -22,6 +26,10 @@ import org.apache.hadoop.hbase.client.coprocessor.AggregationClient;
 import org.apache.hadoop.hbase.client.coprocessor.BigDecimalColumnInterpreter;
 import org.apache.hadoop.hbase.client.coprocessor.DoubleColumnInterpreter;
 import org.apache.hadoop.hbase.client.coprocessor.LongColumnInterpreter;
+import org.apache.hadoop.hbase.coprocessor.example.generated.BulkDeleteProtos.BulkDeleteRequest;
+import org.apache.hadoop.hbase.coprocessor.example.generated.BulkDeleteProtos.BulkDeleteRequest.DeleteType;
+import org.apache.hadoop.hbase.coprocessor.example.generated.BulkDeleteProtos.BulkDeleteResponse;
+import org.apache.hadoop.hbase.coprocessor.example.generated.BulkDeleteProtos.BulkDeleteService;
 import org.apache.hadoop.hbase.protobuf.ProtobufUtil;
 import org.apache.hadoop.hbase.protobuf.generated.AggregateProtos;
 import org.apache.hadoop.hbase.protobuf.generated.AggregateProtos.AggregateRequest;
@@ -35,6 +43,7 @@ import org.apache.hadoop.hbase.util.Bytes;
 public final class Endpoints {
   private static final TableName TABLE = TableName.valueOf("endpoints");
   private static final TableName PLAIN = TableName.valueOf("endpoints-not-declared");
+  private static final TableName BULK = TableName.valueOf("endpoints-bulk-delete");
   private static final byte[] CF = Bytes.toBytes("cf");
   private static final byte[] LONG = Bytes.toBytes("long");
   private static final byte[] DOUBLE = Bytes.toBytes("double");
@@ -43,7 +52,7 @@ public final class Endpoints {
   public static void main(String[] args) throws Exception {
     Checks checks = new Checks();
     try (Connection connection = Cluster.connect(args); Admin admin = connection.getAdmin()) {
-      for (TableName name : List.of(TABLE, PLAIN)) Cluster.drop(admin, name);
+      for (TableName name : List.of(TABLE, PLAIN, BULK)) Cluster.drop(admin, name);
       admin.createTable(TableDescriptorBuilder.newBuilder(PLAIN).setColumnFamily(ColumnFamilyDescriptorBuilder.of(CF)).build());
       admin.createTable(TableDescriptorBuilder.newBuilder(TABLE).setColumnFamily(ColumnFamilyDescriptorBuilder.of(CF))
           .setCoprocessor("org.apache.hadoop.hbase.coprocessor.MultiRowMutationEndpoint")
@@ -62,6 +71,12 @@ public final class Endpoints {
               mutate(table, put);
               return "done";
             });
+      }
+      admin.createTable(TableDescriptorBuilder.newBuilder(BULK)
+          .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(CF).setMaxVersions(3).setKeepDeletedCells(org.apache.hadoop.hbase.KeepDeletedCells.TRUE).build())
+          .setCoprocessor("org.apache.hadoop.hbase.coprocessor.example.BulkDeleteEndpoint").build(), new byte[][] {Bytes.toBytes("d")});
+      try (Table table = connection.getTable(BULK)) {
+        bulkDeletes(checks, table);
       }
       checks.refused("a table with a coprocessor of somebody's own", org.apache.hadoop.hbase.DoNotRetryIOException.class, "org.example.Mine", () -> {
         TableName name = TableName.valueOf("endpoints-of-my-own");
@@ -118,6 +133,67 @@ public final class Endpoints {
     checks.equal("least decimal", "0.01", of(DECIMAL, scan -> sums.min(TABLE, decimals, scan)));
     checks.equal("sum of decimals", "0.45", of(DECIMAL, scan -> sums.sum(TABLE, decimals, scan)));
     checks.equal("average of decimals", 0.05, of(DECIMAL, scan -> sums.avg(TABLE, decimals, scan)));
+  }
+
+  /** Rows a to f over two regions, each with two versions of two columns. */
+  private static void bulkDeletes(Checks checks, Table table) throws Exception {
+    for (String row : List.of("a", "b", "c", "d", "e", "f")) {
+      for (long at = 1; at <= 2; at++) {
+        table.put(new Put(Bytes.toBytes(row), at).addColumn(CF, LONG, Bytes.toBytes(at)).addColumn(CF, DOUBLE, Bytes.toBytes(at / 2.0)));
+      }
+    }
+    checks.equal("rows deleted by a scan", "[1]", () -> delete(table, new Scan(), "a", "b", DeleteType.ROW, 2L));
+    checks.equal("families deleted by a scan", "[1]", () -> delete(table, new Scan().addFamily(CF), "b", "c", DeleteType.FAMILY, 1L));
+    checks.equal("columns deleted by a scan", "[1, 0]", () -> delete(table, new Scan().addColumn(CF, LONG), "c", "d", DeleteType.COLUMN, 2L));
+    checks.equal("every version of a scan deleted", "[1/2]",
+        () -> delete(table, new Scan().addColumn(CF, LONG).readAllVersions(), "d", "e", DeleteType.VERSION, null));
+    checks.equal("versions at one time deleted", "[1/2]", () -> delete(table, new Scan().readVersions(1), "e", "f", DeleteType.VERSION, 1L));
+    checks.equal("what is left, with the markers", "a/@2DeleteFamily a/double@2 a/double@1 a/long@2 a/long@1 b/@1DeleteFamily b/double@2 b/double@1 b/long@2 "
+            + "b/long@1 c/double@2 c/double@1 c/long@2DeleteColumn c/long@2 c/long@1 d/double@2 d/double@1 d/long@2Delete "
+            + "d/long@2 d/long@1Delete d/long@1 e/double@2 e/double@1Delete e/double@1 e/long@2 e/long@1Delete e/long@1 "
+            + "f/double@2 f/double@1 f/long@2 f/long@1", () -> {
+      StringBuilder text = new StringBuilder();
+      try (ResultScanner scanner = table.getScanner(new Scan().setRaw(true).readAllVersions())) {
+        for (Result result : scanner) {
+          for (Cell cell : result.rawCells()) {
+            text.append(' ').append(Bytes.toString(CellUtil.cloneRow(cell))).append('/').append(Bytes.toString(CellUtil.cloneQualifier(cell)))
+                .append('@').append(cell.getTimestamp()).append(cell.getType() == Cell.Type.Put ? "" : cell.getType().toString());
+          }
+        }
+      }
+      return text.toString().trim();
+    });
+    checks.equal("rows in batches over two regions", "[2, 3]", () -> delete(table, new Scan(), "", "", DeleteType.ROW, 3L));
+    checks.equal("none of which is left", 0, () -> {
+      int rows = 0;
+      try (ResultScanner scanner = table.getScanner(new Scan())) {
+        while (scanner.next() != null) rows++;
+      }
+      return rows;
+    });
+  }
+
+  /** The rows and versions that each region says it has deleted. */
+  private static String delete(Table table, Scan scan, String start, String stop, DeleteType type, Long at) throws Exception {
+    scan.withStartRow(Bytes.toBytes(start)).withStopRow(Bytes.toBytes(stop));
+    BulkDeleteRequest.Builder request = BulkDeleteRequest.newBuilder().setScan(ProtobufUtil.toScan(scan)).setDeleteType(type).setRowBatchSize(2);
+    if (at != null) request.setTimestamp(at);
+    List<String> deleted = new ArrayList<>();
+    try {
+      for (BulkDeleteResponse answer : table.coprocessorService(BulkDeleteService.class, scan.getStartRow(), scan.getStopRow(), service -> {
+        org.apache.hadoop.hbase.ipc.CoprocessorRpcUtils.BlockingRpcCallback<BulkDeleteResponse> callback =
+            new org.apache.hadoop.hbase.ipc.CoprocessorRpcUtils.BlockingRpcCallback<>();
+        service.delete(new org.apache.hadoop.hbase.ipc.ServerRpcController(), request.build(), callback);
+        return callback.get();
+      }).values()) {
+        deleted.add(answer.getRowsDeleted() + (answer.hasVersionsDeleted() ? "/" + answer.getVersionsDeleted() : ""));
+      }
+    } catch (Exception e) {
+      throw e;
+    } catch (Throwable e) {
+      throw new IllegalStateException(e);
+    }
+    return deleted.toString();
   }
 
   private static void rows(Checks checks, Table table) {

@@ -11,7 +11,7 @@ pub(super) fn alternative_to(name: &str) -> Option<&'static str> {
 }
 
 /// HBase command names, separated by spaces, and the alternative to them.
-const ABSENT: [(&str, &str); 23] = [
+const ABSENT: [(&str, &str); 22] = [
     (
         "add_peer append_peer_exclude_namespaces append_peer_exclude_tableCFs append_peer_namespaces
          append_peer_tableCFs disable_peer disable_table_replication enable_peer enable_table_replication
@@ -75,7 +75,6 @@ const ABSENT: [(&str, &str); 23] = [
     ("regioninfo", "list_regions 'TABLE' shows the boundaries of regions"),
     ("close_region", "unassign takes a region out of service"),
     ("reopen_regions", "no region needs to be reopened: alter takes effect at once"),
-    ("truncate_region", "deleteall 'TABLE', {ROWPREFIXFILTER => 'prefix'} deletes rows, truncate empties a table"),
     ("list_snapshot_sizes", "snapshots share files with their tables; list_snapshots lists them"),
     (
         "is_in_maintenance_mode stop_master update_all_config update_config",

@@ -53,6 +53,20 @@ impl Admin {
         Ok(())
     }
 
+    /// Drops all cells of a region, and waits until the region accepts reads and writes again.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `TableNotEnabled`; the master's error.
+    pub async fn truncate_region(&self, region: &RegionInfo) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let region_info = region::to_proto(region);
+        let message = proto::TruncateRegionRequest { region_info, nonce_group, nonce };
+        let answer = self.call(message).await?;
+        self.wait_for(answer.proc_id).await?;
+        self.client.locator().forget_table(&region.table);
+        Ok(())
+    }
+
     /// Moves a region to another server, chosen by the master.
     ///
     /// # Errors

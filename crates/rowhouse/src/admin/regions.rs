@@ -111,6 +111,29 @@ impl Admin<'_> {
         }
     }
 
+    /// Drops all cells of a region at once, without markers. Indexes of the table are built anew.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let (region, _) = database.table("blog").await?.locate(b"bob").await?;
+    /// database.admin().truncate_region(&region).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Admin::assign_region`]; `NotServingRegion` for an unassigned region; `InvalidRequest`
+    /// for the region of an index.
+    pub async fn truncate_region(self, region: &RegionInfo) -> Result<()> {
+        match self.side() {
+            Side::Embedded(it) => {
+                let name = region.name().full;
+                it.run(move |store| store.truncate_region(&name)).await
+            }
+            Side::Cluster(it) => it.admin().truncate_region(region).await,
+        }
+    }
+
     /// Moves a region to another server in a cluster, chosen by the cluster. Without another server
     /// the region stays.
     ///

@@ -128,6 +128,27 @@ async fn regions_are_taken_out_of_service_and_into_it() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_truncated_region_loses_all_rows_and_other_regions_none() {
+    on_both(|database, _| async move {
+        let spec = TableSpec::new("t").key("[number digits 6]").family("f");
+        let table = database.create_table(spec).await.unwrap();
+        let whole = table.regions().await.unwrap().remove(0);
+        for number in 0..4 {
+            put(&database, number).await;
+        }
+        database.admin().split_region(&whole, Some("000002".into())).await.unwrap();
+        let upper = table.regions().await.unwrap().remove(1);
+        database.admin().truncate_region(&upper).await.unwrap();
+        assert_eq!(rows(&database).await, numbers(2));
+        put(&database, 2).await;
+        assert_eq!(rows(&database).await, numbers(3));
+        let refused = database.admin().truncate_region(&whole).await;
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::UnknownRegion);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_region_out_of_service_is_not_read() {
     let dir = tempfile::tempdir().unwrap();

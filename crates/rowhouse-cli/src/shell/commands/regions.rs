@@ -132,6 +132,17 @@ pub(super) const COMMANDS: &[Command] = &[
         run: Changes(|session, call| boxed(set_switch(session, call))),
     },
     Command {
+        names: &["truncate_region"],
+        group: Group::Tables,
+        arguments: &[required("REGION")],
+        options: &[],
+        about: "Deletes all rows of a region at once.",
+        details: "A region is its name in list_regions, or the hexadecimal digits in that \
+                  name.\nNo markers are written. Indexes of the table are built anew.",
+        examples: &["truncate_region '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39'"],
+        run: Changes(|session, call| boxed(truncate(session, call))),
+    },
+    Command {
         names: &["unassign"],
         group: Group::Tables,
         arguments: &[required("REGION")],
@@ -334,6 +345,13 @@ async fn unassign(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let region = find(session, &call.text(0)?).await?;
     Ok(session.database.admin().unassign_region(&region).await?)
+}
+
+/// Truncates a region.
+async fn truncate(session: &mut Session, call: Call) -> Result<()> {
+    call.no_more_than(1)?;
+    let region = find(session, &call.text(0)?).await?;
+    Ok(session.database.admin().truncate_region(&region).await?)
 }
 
 /// Moves a region.

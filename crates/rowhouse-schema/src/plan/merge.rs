@@ -13,7 +13,7 @@ use crate::key::KeySchema;
 
 /// A k-way merge of a plan's streams by logical key.
 ///
-/// It requests a row from each stream, and returns the first row that it holds.
+/// It holds the next row from each stream, and returns the first of them in key order.
 ///
 /// ```
 /// use rowhouse_schema::{Direction, KeySchema, Predicate, StreamMerge};
@@ -87,8 +87,9 @@ impl<T> StreamMerge<T> {
     /// Adds the next row from the stream that [`StreamMerge::wanted`] returned.
     ///
     /// # Errors
-    /// `InvalidRequest` for a key that does not fit the template, because it has no position in the
-    /// order (the stream's next row is then still requested); and if no row is requested.
+    /// `InvalidRequest` for a key without a logical key, because it has no position in the order
+    /// (the stream's next row is then still requested); and if no row is requested. Not every key
+    /// that does not fit the template is detected.
     pub fn offer(&mut self, key: &[u8], row: T) -> Result<()> {
         let logical = self.logical(key)?;
         let stream = self.requested.pop().ok_or_else(|| {

@@ -112,9 +112,9 @@ impl TableSpec {
     }
 
     /// Declares an index: a name, then a template with key fields and declared columns; after it
-    /// `memory` or `unique`, `covers` and columns, and `where` and a query. The entries are rows in a
-    /// separate table, `TABLE.INDEX`, which the store keeps consistent with the rows. Queries use it
-    /// automatically: see [`Query::explain_access`](crate::query::Query::explain_access).
+    /// `memory` or `unique`, `covers` and columns, and `where` and a query. The entries are rows in
+    /// a separate table, `TABLE.INDEX`, which the store keeps consistent with the rows. Queries use
+    /// it automatically: see [`Query::explain_access`](crate::query::Query::explain_access).
     ///
     /// Key and columns may be declared after it; creating the table checks all together.
     ///

@@ -78,8 +78,8 @@ impl<T> StreamMerge<T> {
         }
     }
 
-    /// Which stream, by position in the plan, needs the next row offered or the end reported;
-    /// `None` if the merge can continue.
+    /// Returns the stream, by position in the plan, whose next row must be offered or whose end
+    /// must be reported; `None` if the merge can continue.
     pub fn wanted(&self) -> Option<usize> {
         self.requested.last().copied()
     }

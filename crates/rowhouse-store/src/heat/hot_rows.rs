@@ -10,11 +10,11 @@ pub(super) const HALF_MILLIS: i64 = 5 * 60_000;
 /// The maximum bytes retained from a row key; longer keys are distinguished by a hash.
 pub(super) const ROW_BYTES_MAX: usize = 256;
 
-/// A sketch that finds the hottest rows in a sliding window with two halves. For every result, a row
-/// with `n` requests in the window: `n <= reads + writes <= n + overestimate`. The `overestimate` is
-/// at most the requests in both halves divided by `rows_max`, unless `rows_max` was lowered or
-/// halves from an earlier open were added. A row without an entry in either half has at most as many
-/// requests as the highest possible `overestimate`.
+/// A sketch that finds the hottest rows in a sliding window with two halves. For every result, a
+/// row with `n` requests in the window: `n <= reads + writes <= n + overestimate`. The
+/// `overestimate` is at most the requests in both halves divided by `rows_max`, unless `rows_max`
+/// was lowered or halves from an earlier open were added. A row without an entry in either half has
+/// at most as many requests as the highest possible `overestimate`.
 #[derive(Debug)]
 pub(super) struct HotRows {
     /// The current half, and the one before.

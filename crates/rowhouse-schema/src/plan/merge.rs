@@ -34,7 +34,7 @@ use crate::key::KeySchema;
 /// let mut merge = StreamMerge::new(&plan, Direction::Forward);
 /// let mut merged = Vec::new();
 /// loop {
-///     while let Some(stream) = merge.wanted() {
+///     while let Some(stream) = merge.requested() {
 ///         match streams[stream].next() {
 ///             Some(row) => merge.offer(row, row)?,
 ///             None => merge.end(),
@@ -80,11 +80,11 @@ impl<T> StreamMerge<T> {
 
     /// Returns the stream, by position in the plan, whose next row must be offered or whose end
     /// must be reported; `None` if the merge can continue.
-    pub fn wanted(&self) -> Option<usize> {
+    pub fn requested(&self) -> Option<usize> {
         self.requested.last().copied()
     }
 
-    /// Adds the next row from the stream that [`StreamMerge::wanted`] returned.
+    /// Adds the next row from the stream that [`StreamMerge::requested`] returned.
     ///
     /// # Errors
     /// `InvalidRequest` for a key without a logical key, because it has no position in the order

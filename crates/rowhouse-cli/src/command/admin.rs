@@ -29,7 +29,7 @@ enum Change {
 /// A region server of a running server.
 #[derive(Debug, clap::Args)]
 struct RegionServerArgs {
-    /// The number of the region server, from 0
+    /// The region server's number, from 0
     number: u32,
     /// The data directory of the server
     #[arg(long, value_name = "DIR", default_value = DATA_DIR)]

@@ -130,7 +130,7 @@ const HEADINGS: [&str; 13] = [
     "values", "tags", "from row",
 ];
 
-/// Returns a line of the table, with a text for each of [`HEADINGS`].
+/// Returns a table line: a text for each heading.
 fn family_line(begins: &str, family: &FamilyStats) -> Vec<String> {
     let numbers = [
         family.files,
@@ -151,7 +151,7 @@ fn family_line(begins: &str, family: &FamilyStats) -> Vec<String> {
     line
 }
 
-/// Returns the lines of a table: the first and last columns are aligned left, the others right.
+/// Returns table lines as text: the first and last columns are aligned left, the others right.
 fn aligned(lines: &[Vec<String>]) -> String {
     let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
     let mut text = String::new();

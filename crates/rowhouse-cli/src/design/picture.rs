@@ -13,7 +13,7 @@ const HEIGHT: f64 = 400.0;
 const LISTED: usize = 12;
 /// How many characters a legend line has.
 const LINE_CHARS: usize = 118;
-/// The height of a legend line, in pixels.
+/// A legend line's height, in pixels.
 const LINE: f64 = 17.0;
 /// The kinds that the literature puts on one line, from the best reads in order to the best writes.
 const LITERATURE: [DesignKind; 4] =
@@ -30,7 +30,7 @@ struct Point {
     text: String,
 }
 
-/// Returns a design comparison as a drawing.
+/// Returns a design comparison as SVG.
 pub(crate) fn advice_svg(workload: &Workload, advice: &Advice) -> String {
     let points: Vec<Point> =
         advice.designs.iter().enumerate().map(|(at, design)| point(advice, at, design)).collect();
@@ -40,7 +40,7 @@ pub(crate) fn advice_svg(workload: &Workload, advice: &Advice) -> String {
     drawing.finish(workload, &points)
 }
 
-/// Returns one design as a drawing.
+/// Returns one design as SVG.
 pub(crate) fn simulation_svg(workload: &Workload, simulation: &Simulation) -> String {
     let indexes = simulation.indexes.iter().map(|index| format!(" + {index}"));
     let points = [Point {
@@ -80,7 +80,7 @@ fn point(advice: &Advice, at: usize, design: &AdvisedDesign) -> Point {
     }
 }
 
-/// Returns the cost and the share of the best key without indexes for each kind in [`LITERATURE`].
+/// Returns cost and share for the best key without indexes, by kind in [`LITERATURE`].
 fn literature(designs: &[AdvisedDesign]) -> Vec<(f64, f64)> {
     let best = |kind: &DesignKind| {
         let of_kind = designs.iter().filter(|it| it.kind == *kind && it.indexes.is_empty());

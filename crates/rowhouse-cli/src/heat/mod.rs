@@ -49,7 +49,7 @@ impl TableHeat {
         Ok(Self { table: name.to_owned(), report, schema, regions, first_values })
     }
 
-    /// Returns the verdicts on writes and on reads, each with the name of the kind.
+    /// Returns the verdicts on writes and on reads, each with the kind's name.
     pub(crate) fn verdicts(&self) -> [(&'static str, LoadVerdict); 2] {
         LoadProfile::of_kinds(&self.report, &self.regions)
             .map(|(kind, profile)| (kind.name(), profile.judge(self.schema.as_ref())))

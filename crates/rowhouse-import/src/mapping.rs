@@ -90,7 +90,8 @@ impl Mapping {
         (!self.skip_unknown).then(|| self.skips.clone())
     }
 
-    /// Matches a file's names with the table's names.
+    /// Matches a file's names with the table's names. `is_open` states that rows may have fields
+    /// that are not in `names`.
     ///
     /// # Errors
     /// `InvalidRequest` with all names that occur on one side only; for a field with two origins.
@@ -183,6 +184,7 @@ pub fn check_set(text: &str) -> Result<()> {
 
 /// Returns the field names in a `--set` text.
 fn names_in(text: &str) -> Result<Vec<String>> {
+    // The parser's lookup cannot change what it captures.
     let names = std::cell::RefCell::new(Vec::new());
     Composed::parse(text, |name| {
         names.borrow_mut().push(name.to_owned());

@@ -45,14 +45,16 @@ enum Entries<S: Source> {
 }
 
 impl<S: Source> EntryReader<S> {
-    /// Opens an index's entries. Returns `None` if there are more than are to be sorted.
+    /// Opens an index's entries. Returns `None` if they must be sorted and are too many or too
+    /// large.
     pub(crate) async fn open(
         source: S,
         query: EntryQuery,
         written: Written,
     ) -> Result<Option<Self>> {
         let mut scan = Scan::all();
-        (scan.columns, scan.filter) = (query.columns.clone(), query.filter.clone().map(Box::new));
+        scan.columns = query.columns.clone();
+        scan.filter = query.filter.clone().map(Box::new);
         scan.reversed = query.direction == Direction::Reverse;
         let entries = KeyQuery {
             key: query.index.template().clone(),
@@ -75,7 +77,7 @@ impl<S: Source> EntryReader<S> {
         Ok(Some(Self { query, entries }))
     }
 
-    /// As [`EntryReader::poll_hit`].
+    /// Waits for the next entry of [`EntryReader::poll_hit`].
     pub(crate) async fn next(&mut self) -> Result<Option<EntryHit>> {
         poll_fn(|context| match self.poll_hit(context) {
             Ok(hit) => hit.map(Ok),

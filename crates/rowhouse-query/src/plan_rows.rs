@@ -177,7 +177,7 @@ impl<S: Source> PlanRows<S> {
         let Self { reader, streams, merge, key } = self;
         let Some(merge) = merge else { return streams[0].poll_matching(reader, context) };
         loop {
-            let Some(stream) = merge.wanted() else { return Poll::Ready(Ok(merge.next_row())) };
+            let Some(stream) = merge.requested() else { return Poll::Ready(Ok(merge.next_row())) };
             match ready!(streams[stream].poll_matching(reader, context))? {
                 None => merge.end(),
                 Some(row) if row.values.is_err() || merge.is_next(row.key())? => {

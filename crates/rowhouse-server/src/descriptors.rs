@@ -19,7 +19,7 @@ pub(crate) fn raise(required: u64) {
     if now < required {
         tracing::warn!(
             limit = now,
-            wanted = required,
+            required,
             "too few file descriptors: some connections will not be accepted; raise `ulimit -n`"
         );
     }

@@ -44,8 +44,8 @@ impl Database {
         &self.backend
     }
 
-    /// Returns the argument to [`crate::open`] with which another process opens the same database: for a
-    /// directory it has the whole path.
+    /// Returns the argument to [`crate::open`] with which another process opens the same database:
+    /// for a directory it has the whole path.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -80,6 +80,7 @@ impl Database {
         self.create_declared(descriptor, splits).await
     }
 
+    /// Creates a table from a descriptor, split at these rows.
     pub(crate) async fn create_declared(
         &self,
         descriptor: TableDescriptor,
@@ -137,9 +138,10 @@ impl Database {
     ///
     /// // How is a table created at the first start only?
     /// # async fn example(database: Database) -> Result<Table> {
-    /// match database.table_exists("blog").await? {
-    ///     true => database.table("blog").await,
-    ///     false => database.create_table(TableSpec::new("blog").family("cf")).await,
+    /// if database.table_exists("blog").await? {
+    ///     database.table("blog").await
+    /// } else {
+    ///     database.create_table(TableSpec::new("blog").family("cf")).await
     /// }
     /// # }
     /// ```
@@ -228,14 +230,14 @@ impl Database {
     /// use rowhouse::{Error, Put, Result, TableSpec};
     ///
     /// /// Refuses to remove rows.
-    /// struct Keep;
+    /// struct RetainRows;
     ///
-    /// impl Observer for Keep {
+    /// impl Observer for RetainRows {
     ///     fn row_changes(&self, change: &RowChange, _: &mut Additions<'_>) -> Result<()> {
-    ///         match change.after.is_empty() && !change.before.is_empty() {
-    ///             true => Err(Error::invalid("rows of this table are kept")),
-    ///             false => Ok(()),
+    ///         if change.after.is_empty() && !change.before.is_empty() {
+    ///             return Err(Error::invalid("rows of this table cannot be removed"));
     ///         }
+    ///         Ok(())
     ///     }
     /// }
     ///
@@ -244,7 +246,7 @@ impl Database {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
     /// let log = database.create_table(TableSpec::new("log").family("l")).await?;
-    /// database.observe("log", Keep).await?;
+    /// database.observe("log", RetainRows).await?;
     /// log.put(Put::new("1")?.add("l", "text", "begun")?).await?;
     /// assert!(log.delete(rowhouse::Delete::new("1")?).await.is_err());
     /// # database.close().await

@@ -112,9 +112,9 @@ impl TableSpec {
     }
 
     /// Declares an index: a name, then a template with key fields and declared columns; after it
-    /// `unique`, `covers` and columns, and `where` and a query. The entries are rows in a separate
-    /// table, `TABLE.INDEX`, which the store keeps consistent with the rows. Queries use it
-    /// automatically: see [`Query::explain_access`](crate::query::Query::explain_access).
+    /// `memory` or `unique`, `covers` and columns, and `where` and a query. The entries are rows in
+    /// a separate table, `TABLE.INDEX`, which the store keeps consistent with the rows. Queries use
+    /// it automatically: see [`Query::explain_access`](crate::query::Query::explain_access).
     ///
     /// Key and columns may be declared after it; creating the table checks all together.
     ///
@@ -298,8 +298,8 @@ impl TableSpec {
     /// # Errors
     /// The first mistake in a name, the template, the columns or the indexes; columns in undeclared
     /// families, or with the same name as a key field; splits that are empty or not distinct; a
-    /// region count that the template cannot distinguish. `Unsupported` for indexes whose kind is
-    /// not `table`.
+    /// region count that the template cannot distinguish. `Unsupported` for indexes in a newer
+    /// language, and for words of other systems that templates do not support.
     pub fn check(&self) -> Result<()> {
         self.descriptor().and_then(|declared| check_declarations(&declared))?;
         self.all_splits().map(|_| ())

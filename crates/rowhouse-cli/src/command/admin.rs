@@ -29,7 +29,7 @@ enum Change {
 /// A region server of a running server.
 #[derive(Debug, clap::Args)]
 struct RegionServerArgs {
-    /// Its number, from 0
+    /// The region server's number, from 0
     number: u32,
     /// The data directory of the server
     #[arg(long, value_name = "DIR", default_value = DATA_DIR)]
@@ -49,6 +49,7 @@ struct StopArgs {
     kill: bool,
 }
 
+/// Makes the change and prints it.
 pub(crate) fn run(args: &AdminArgs) -> CommandResult {
     let (server, change, done) = match &args.change {
         Change::StartRegionServer(server) => (server, RegionServerChange::Start, "started"),

@@ -37,6 +37,7 @@ pub(crate) struct DeleteArgs {
     zone: Option<TimeZone>,
 }
 
+/// Deletes the rows, or counts them.
 pub(crate) fn run(args: &DeleteArgs) -> CommandResult {
     let url = database_url(&args.data, args.connect.as_deref())?;
     runtime()?.block_on(async {
@@ -52,7 +53,10 @@ async fn delete(database: &Database, args: &DeleteArgs) -> Result<()> {
     let table = database.table(&args.table).await?;
     let query = || -> Query<'_> {
         let query = table.query(&args.query);
-        args.zone.iter().fold(query, |query, zone| query.zone(zone.clone()))
+        match &args.zone {
+            Some(zone) => query.zone(zone.clone()),
+            None => query,
+        }
     };
     let mut deletion = query().delete().batch_rows(args.batch_rows);
     for advice in deletion.advice().await? {

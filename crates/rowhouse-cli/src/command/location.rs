@@ -12,12 +12,12 @@ use crate::output::report;
 
 /// How long a command waits for a server that is starting. A server reads the log first.
 const START_WAIT: Duration = Duration::from_secs(20);
-/// Time between two looks at a directory's holder.
-const LOOK: Duration = Duration::from_millis(50);
+/// Time between two reads of a directory's holder.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Returns the database URL for [`rowhouse::open`]. A file `….xml` has the settings of HBase's own
-/// client. A directory that a server holds becomes that
-/// server's URL; a server that is starting is waited for.
+/// client. A directory that a server holds becomes that server's URL; a server that is starting is
+/// waited for.
 pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String> {
     if let Some(url) = connect {
         return if url.ends_with(".xml") { url_in_site(url) } else { Ok(url.to_owned()) };
@@ -28,7 +28,7 @@ pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String>
     }
 }
 
-/// Returns the URL of the cluster that the settings of HBase in an `hbase-site.xml` name.
+/// Returns the URL of the cluster that an `hbase-site.xml` names.
 fn url_in_site(path: &str) -> Result<String> {
     let xml = std::fs::read_to_string(path)
         .map_err(|source| Error::io(format_args!("cannot read {path}"), source))?;
@@ -36,8 +36,8 @@ fn url_in_site(path: &str) -> Result<String> {
     Ok(target.to_string())
 }
 
-/// Returns the address of the server that holds a directory. If it is starting, prints that and
-/// waits for it.
+/// Returns the address of the server that holds a directory; `None` if no server does. If one is
+/// starting, prints that and waits for it.
 ///
 /// # Errors
 /// `InUse` if the server does not serve in time.
@@ -45,7 +45,7 @@ pub(super) fn server_of(data: &Path) -> Result<Option<String>> {
     let started = Instant::now();
     let mut is_announced = false;
     while let Some(holder) = Holder::of(data)? {
-        // The text about a holder that changes is empty for a moment.
+        // The lock file is empty for a moment while the holder is written.
         if !holder.is_starting && holder.pid.is_some() {
             return Ok(holder.address);
         }
@@ -59,12 +59,12 @@ pub(super) fn server_of(data: &Path) -> Result<Option<String>> {
             report(format_args!("waiting: data directory {data} is held by {holder}"));
             is_announced = true;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
     Ok(None)
 }
 
-/// Opens a database that is there: a data directory is not made.
+/// Opens an existing database; creates no data directory.
 pub(super) async fn open_existing(url: &str) -> Result<Database> {
     let builder = Database::builder(url);
     match directory_of(url) {

@@ -6,12 +6,15 @@ use rowhouse_store::Progress;
 
 use crate::output::StatusLine;
 
+/// The bar's width in characters.
 const WIDTH: usize = 30;
-const BETWEEN: Duration = Duration::from_millis(100);
+/// The shortest time between two drawings.
+const DRAW_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A progress bar on standard error. It writes nothing if that is not a terminal.
 pub(super) struct Bar {
     shown: StatusLine,
+    /// When the bar was drawn last.
     drawn: Option<Instant>,
 }
 
@@ -28,7 +31,7 @@ impl Bar {
 
     /// Returns true if the bar is shown, and was not drawn very recently.
     pub(super) fn is_due(&self) -> bool {
-        self.shown.is_seen() && self.drawn.is_none_or(|drawn| drawn.elapsed() >= BETWEEN)
+        self.shown.is_seen() && self.drawn.is_none_or(|drawn| drawn.elapsed() >= DRAW_INTERVAL)
     }
 
     /// Draws the bar, unless that was done very recently.
@@ -46,11 +49,11 @@ impl Bar {
 }
 
 fn line(progress: &Progress<'_>) -> String {
-    let parts = progress.bytes_done as f64 / progress.bytes_total.max(1) as f64;
-    let full = ((parts * WIDTH as f64) as usize).min(WIDTH);
+    let share = progress.bytes_done as f64 / progress.bytes_total.max(1) as f64;
+    let full = ((share * WIDTH as f64) as usize).min(WIDTH);
     let bar = "█".repeat(full);
     let rest = "░".repeat(WIDTH - full);
-    format!("{bar}{rest} {:>3.0} % {}", parts * 100.0, progress.file)
+    format!("{bar}{rest} {:>3.0} % {}", share * 100.0, progress.file)
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ pub(crate) struct SimulateArgs {
     svg: Option<PathBuf>,
 }
 
+/// Simulates the design and prints the costs.
 pub(crate) fn run(args: &SimulateArgs) -> CommandResult {
     let workload = args.workload.read()?;
     let in_file = workload.key().map(ToString::to_string);

@@ -65,8 +65,9 @@ fn text(stats: &StoreStats) -> String {
     if stats.aside_files > 0 {
         let _ = writeln!(
             text,
-            "aside: {} files, {} bytes that no table has; old ones are removed when the store is opened",
-            stats.aside_files, stats.aside_bytes
+            "aside: {}, {} that no table has; old ones are removed when the store is opened",
+            counted(stats.aside_files, "file"),
+            counted(stats.aside_bytes, "byte")
         );
     }
     text
@@ -77,7 +78,7 @@ fn table_text(table: &TableStats) -> String {
     let key = KeySchema::of_table(&table.descriptor).ok().flatten();
     for region in &table.regions {
         let begins = row_text(key.as_ref(), &region.info.range.start);
-        lines.extend(region.families.iter().map(|family| cells_of(&begins, family)));
+        lines.extend(region.families.iter().map(|family| family_line(&begins, family)));
     }
     let mut text = format!("{}\n{}", table.descriptor.name(), aligned(&lines));
     if !table.largest_rows.is_empty() {
@@ -129,7 +130,8 @@ const HEADINGS: [&str; 13] = [
     "values", "tags", "from row",
 ];
 
-fn cells_of(begins: &str, family: &FamilyStats) -> Vec<String> {
+/// Returns a table line: a text for each heading.
+fn family_line(begins: &str, family: &FamilyStats) -> Vec<String> {
     let numbers = [
         family.files,
         family.file_bytes,
@@ -143,13 +145,13 @@ fn cells_of(begins: &str, family: &FamilyStats) -> Vec<String> {
         family.value_bytes,
         family.tag_bytes,
     ];
-    let mut cells = vec![escape(&family.name)];
-    cells.extend(numbers.iter().map(u64::to_string));
-    cells.push(begins.to_owned());
-    cells
+    let mut line = vec![escape(&family.name)];
+    line.extend(numbers.iter().map(u64::to_string));
+    line.push(begins.to_owned());
+    line
 }
 
-/// Returns the lines of a table: the first and last columns are aligned left, the others right.
+/// Returns table lines as text: the first and last columns are aligned left, the others right.
 fn aligned(lines: &[Vec<String>]) -> String {
     let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
     let mut text = String::new();

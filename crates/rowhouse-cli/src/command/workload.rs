@@ -6,7 +6,7 @@ use rowhouse::advise::Workload;
 use rowhouse::{Error, Result};
 use rowhouse_import::{Reading, read_sample};
 
-/// Rows of a sample that are read.
+/// The most rows that are read from a sample.
 const SAMPLE_MAX: usize = 1_000_000;
 
 /// Arguments of commands that read a workload.

@@ -4,14 +4,16 @@
 use rowhouse::advise::{Advice, AdvisedDesign, DesignKind, Simulation, Workload};
 use rowhouse_model::{Svg, SvgStyle, clipped, escape_xml};
 
+/// The frame's position and size, in pixels.
 const LEFT: f64 = 72.0;
 const TOP: f64 = 92.0;
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 400.0;
-/// The designs that have a line in the legend.
+/// How many designs have a line in the legend, besides the present one.
 const LISTED: usize = 12;
 /// How many characters a legend line has.
 const LINE_CHARS: usize = 118;
+/// A legend line's height, in pixels.
 const LINE: f64 = 17.0;
 /// The kinds that the literature puts on one line, from the best reads in order to the best writes.
 const LITERATURE: [DesignKind; 4] =
@@ -28,7 +30,7 @@ struct Point {
     text: String,
 }
 
-/// Returns a design comparison as a drawing.
+/// Returns a design comparison as SVG.
 pub(crate) fn advice_svg(workload: &Workload, advice: &Advice) -> String {
     let points: Vec<Point> =
         advice.designs.iter().enumerate().map(|(at, design)| point(advice, at, design)).collect();
@@ -38,7 +40,7 @@ pub(crate) fn advice_svg(workload: &Workload, advice: &Advice) -> String {
     drawing.finish(workload, &points)
 }
 
-/// Returns one design as a drawing.
+/// Returns one design as SVG.
 pub(crate) fn simulation_svg(workload: &Workload, simulation: &Simulation) -> String {
     let indexes = simulation.indexes.iter().map(|index| format!(" + {index}"));
     let points = [Point {
@@ -78,14 +80,14 @@ fn point(advice: &Advice, at: usize, design: &AdvisedDesign) -> Point {
     }
 }
 
-/// Returns, for each kind that the literature puts on one line, the best key without indexes.
+/// Returns cost and share for the best key without indexes, by kind in [`LITERATURE`].
 fn literature(designs: &[AdvisedDesign]) -> Vec<(f64, f64)> {
-    let cheapest = |kind: &DesignKind| {
+    let best = |kind: &DesignKind| {
         let of_kind = designs.iter().filter(|it| it.kind == *kind && it.indexes.is_empty());
-        let cheapest = of_kind.min_by(|one, other| one.score.total_cmp(&other.score))?;
-        Some((cheapest.cost, cheapest.share))
+        let best = of_kind.min_by(|one, other| one.score.total_cmp(&other.score))?;
+        Some((best.cost, best.share))
     };
-    LITERATURE.iter().filter_map(cheapest).collect()
+    LITERATURE.iter().filter_map(best).collect()
 }
 
 /// A drawing with the scales.

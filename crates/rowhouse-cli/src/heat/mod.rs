@@ -16,7 +16,7 @@ use crate::counted::counted;
 pub(crate) use first_values::FewFirstValues;
 pub(crate) use picture::svg;
 
-/// Ranges and rows that are listed.
+/// How many ranges and how many rows are listed.
 const LISTED: usize = 5;
 
 /// Table heat, with what the keys mean.
@@ -49,7 +49,7 @@ impl TableHeat {
         Ok(Self { table: name.to_owned(), report, schema, regions, first_values })
     }
 
-    /// Returns the judgements about writes and reads.
+    /// Returns the verdicts on writes and on reads, each with the kind's name.
     pub(crate) fn verdicts(&self) -> [(&'static str, LoadVerdict); 2] {
         LoadProfile::of_kinds(&self.report, &self.regions)
             .map(|(kind, profile)| (kind.name(), profile.judge(self.schema.as_ref())))
@@ -126,7 +126,7 @@ impl TableHeat {
     }
 }
 
-/// Returns the time in UTC.
+/// Returns a minute in UTC; empty if the calendar ends before it.
 fn time_of(millis: i64) -> String {
     match jiff::Timestamp::from_millisecond(millis) {
         Ok(time) => time.strftime("%m-%d %H:%M").to_string(),

@@ -136,7 +136,7 @@ const MEASURED: &[(Rule, &str)] = &[
 ];
 
 impl Rule {
-    /// The number: `K1` for a rule about keys, `T1` for one about tables.
+    /// Returns the number: `K1` for a rule about keys, `T1` for one about tables.
     pub fn code(self) -> String {
         let at = self as usize;
         let first_of_tables = Self::ManyFamilies as usize;
@@ -146,22 +146,23 @@ impl Rule {
         }
     }
 
-    /// The name, in a few words.
+    /// Returns the name, in a few words.
     pub fn name(self) -> &'static str {
         RULES[self as usize].1
     }
 
-    /// The reason for the rule.
+    /// Returns the reason for the rule.
     pub fn reason(self) -> &'static str {
         RULES[self as usize].2
     }
 
-    /// A measurement that supports the rule, if there is one; `docs/claims.md` has the method.
+    /// Returns a measurement that supports the rule, if there is one; `docs/claims.md` has the
+    /// method.
     pub fn measured(self) -> Option<&'static str> {
         MEASURED.iter().find(|(rule, _)| *rule == self).map(|(_, measured)| *measured)
     }
 
-    /// All rules, in number order.
+    /// Returns all rules, in number order.
     pub fn all() -> impl Iterator<Item = Self> {
         RULES.iter().map(|(rule, ..)| *rule)
     }
@@ -212,8 +213,8 @@ impl KeySchema {
         findings
     }
 
-    /// Checks sampled keys of the table for what the template alone does not show:
-    /// [`KeySchema::check_with`]'s last part. Fewer than 100 keys yield no finding.
+    /// Checks sampled keys of the table for rules that the template alone cannot decide. Fewer than
+    /// 100 keys that fit the template yield no finding.
     pub fn check_sample<K: AsRef<[u8]>>(&self, sample: &[K]) -> Option<Finding> {
         sample::few_leading_values(self, sample)
     }

@@ -1,4 +1,4 @@
-//! The design order.
+//! The score by which designs are ranked.
 
 /// Returns a design's score; the least is the best: the cost in rows per second times the share of
 /// the writes that the busiest region takes.

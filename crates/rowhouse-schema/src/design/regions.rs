@@ -49,7 +49,8 @@ struct Region {
     start: Bytes,
     server: usize,
     rows: u64,
-    /// Keys drawn evenly from the region's keys.
+    /// A sample of the region's keys. It is even until the region is divided; both parts then fill
+    /// it up with the next keys.
     keys: Vec<Bytes>,
     /// The writes in the interval.
     writes: u64,
@@ -118,7 +119,8 @@ impl RegionModel {
         }
     }
 
-    /// Divides a region at the median key, unless all are equal.
+    /// Divides a region at the median key; returns true if it did. A region whose median is also
+    /// the least sampled key stays whole: at least half of the sample is that key.
     fn divide(&mut self, at: usize) -> bool {
         let server = self.emptiest_server();
         let region = &mut self.regions[at];
@@ -143,12 +145,12 @@ impl RegionModel {
         (0..self.servers).min_by_key(|server| counts[*server]).unwrap_or(0)
     }
 
-    /// The first key of each region but the first.
+    /// Returns the first key of each region but the first.
     pub fn splits(&self) -> impl Iterator<Item = &Bytes> {
         self.regions.iter().skip(1).map(|region| &region.start)
     }
 
-    /// How many regions there are.
+    /// Returns how many regions there are.
     pub fn count(&self) -> usize {
         self.regions.len()
     }

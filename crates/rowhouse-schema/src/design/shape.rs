@@ -45,7 +45,7 @@ impl QuestionShape {
         Ok(shape)
     }
 
-    /// The fields and columns by which rows are found, those with one value first.
+    /// Returns the fields and columns that select rows, those with one value first.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.equal.iter().chain(&self.ranged).map(String::as_str)
     }

@@ -178,7 +178,8 @@ fn zero_in(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The lowest byte whose high bit is newly set in `word - 1…1` is a zero byte.
+/// Returns the first zero byte's position in a word: the lowest byte whose high bit `word - 1…1`
+/// newly sets.
 #[inline(always)]
 fn zero_in_word(word: [u8; 8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;

@@ -13,7 +13,7 @@ use crate::key::KeySchema;
 
 /// A k-way merge of a plan's streams by logical key.
 ///
-/// It requests a row from each stream, and returns the first row that it holds.
+/// It holds the next row from each stream, and returns the first of them in key order.
 ///
 /// ```
 /// use rowhouse_schema::{Direction, KeySchema, Predicate, StreamMerge};
@@ -34,7 +34,7 @@ use crate::key::KeySchema;
 /// let mut merge = StreamMerge::new(&plan, Direction::Forward);
 /// let mut merged = Vec::new();
 /// loop {
-///     while let Some(stream) = merge.wanted() {
+///     while let Some(stream) = merge.requested() {
 ///         match streams[stream].next() {
 ///             Some(row) => merge.offer(row, row)?,
 ///             None => merge.end(),
@@ -78,17 +78,18 @@ impl<T> StreamMerge<T> {
         }
     }
 
-    /// Which stream, by position in the plan, needs the next row offered or the end reported;
-    /// `None` if the merge can continue.
-    pub fn wanted(&self) -> Option<usize> {
+    /// Returns the stream, by position in the plan, whose next row must be offered or whose end
+    /// must be reported; `None` if the merge can continue.
+    pub fn requested(&self) -> Option<usize> {
         self.requested.last().copied()
     }
 
-    /// Adds the next row from the stream that [`StreamMerge::wanted`] returned.
+    /// Adds the next row from the stream that [`StreamMerge::requested`] returned.
     ///
     /// # Errors
-    /// `InvalidRequest` for a key that does not fit the template, because it has no position in the
-    /// order (the stream's next row is then still requested); and if no row is requested.
+    /// `InvalidRequest` for a key without a logical key, because it has no position in the order
+    /// (the stream's next row is then still requested); and if no row is requested. Not every key
+    /// that does not fit the template is detected.
     pub fn offer(&mut self, key: &[u8], row: T) -> Result<()> {
         let logical = self.logical(key)?;
         let stream = self.requested.pop().ok_or_else(|| {

@@ -7,6 +7,8 @@ use super::set::NumberSet;
 use crate::encode::Number;
 use crate::encode::foreign::OrderBreak;
 
+/// Returns the key ranges of the numbers in a set. The ranges are exact if they hold no key of
+/// another number.
 pub(super) fn number_keys(number: &Number, set: &NumberSet) -> KeyRanges {
     match &set.list {
         Some(list) if !number.is_ordered() => KeyRanges::exact(
@@ -46,11 +48,12 @@ fn last_digits(number: &Number, set: &NumberSet) -> KeyRanges {
 /// Returns the range for the numbers from `low` to `high`. The bounds are the bytes of the first
 /// number and of the first one after the last, where these exist.
 fn number_range(number: &Number, (low, high): (i128, i128)) -> RowRange {
-    let first = number.floor(low) > number.floor(number.domain.min);
+    // If no number of the domain is smaller, the range has no start.
+    let has_smaller = number.floor(low) > number.floor(number.domain.min);
     let (start, stop) = if number.is_desc() {
         (number.following(high).map(|_| high), number.preceding(low))
     } else {
-        (first.then_some(low), number.following(high))
+        (has_smaller.then_some(low), number.following(high))
     };
     let bound =
         |value: Option<i128>| value.map_or_else(Bytes::new, |value| bytes(number, value).into());

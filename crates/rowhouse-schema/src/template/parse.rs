@@ -25,7 +25,7 @@ enum Piece {
 }
 
 impl Piece {
-    /// How many bytes it has, if that is constant.
+    /// Returns how many bytes it has, if that is constant.
     fn width(&self) -> Option<usize> {
         match self {
             Self::Literal(bytes) => Some(bytes.len()),
@@ -42,7 +42,7 @@ impl Piece {
         }
     }
 
-    /// The field name and the offset.
+    /// Returns the offset and the field name, if it has one.
     fn name(&self) -> Option<(usize, &str)> {
         match self {
             Self::Literal(_) => None,
@@ -195,7 +195,8 @@ fn is_tail(following: &[Piece]) -> bool {
     })
 }
 
-/// After a zero byte that ends a value only if no FF follows, no element may begin with FF.
+/// Checks that the next element never begins with FF: in this field a zero byte ends the value only
+/// if no FF follows.
 fn check_following(raw: &StoredSource, following: Option<&Piece>) -> Result<(), Fault> {
     let is_right = match following {
         None => true,

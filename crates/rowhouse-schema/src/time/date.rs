@@ -43,17 +43,17 @@ impl Date {
         })
     }
 
-    /// How many days after 1970-01-01; negative before.
+    /// Returns the days since 1970-01-01; negative before.
     pub const fn days(self) -> i32 {
         self.days
     }
 
-    /// The first instant of the day, in UTC.
+    /// Returns the first instant of the day, in UTC.
     pub const fn midnight(self) -> Time {
         Time { nanos: self.days as i128 * DAY_NANOS }
     }
 
-    /// The day that begins at this instant, if one does.
+    /// Returns the day that begins at this instant, if one does.
     fn at_midnight(time: Time) -> Option<Self> {
         let days = time.nanos.div_euclid(DAY_NANOS);
         let exact = time.nanos.rem_euclid(DAY_NANOS) == 0;

@@ -16,7 +16,7 @@ use std::fmt;
 pub struct Float(f64);
 
 impl Float {
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> f64 {
         self.0
     }

@@ -387,7 +387,7 @@ fn merged_by_streams<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> 
     let mut merge = StreamMerge::new(plan, direction);
     let mut merged = Vec::new();
     loop {
-        while let Some(stream) = merge.wanted() {
+        while let Some(stream) = merge.requested() {
             match streams[stream].next() {
                 Some(key) if merge.is_next(key).unwrap() => merged.push(key),
                 Some(key) => merge.offer(key, key).unwrap(),

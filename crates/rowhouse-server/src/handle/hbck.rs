@@ -12,6 +12,7 @@ use crate::context::Context;
 /// HBase's -1: no procedure was started.
 const NO_PROCEDURE: u64 = u64::MAX;
 
+/// Reports that the chore ran: it would compare `hbase:meta` with the served regions.
 pub(crate) fn run_chore(
     _: &Context,
     _: proto::RunHbckChoreRequest,
@@ -49,6 +50,7 @@ pub(crate) fn unassign(
     Ok(proto::UnassignsResponse { pid })
 }
 
+/// Calls `repair` for each region that exists, and returns the procedure ids.
 fn for_each(
     context: &Context,
     regions: Vec<proto::RegionSpecifier>,
@@ -81,6 +83,7 @@ pub(crate) fn server_crashed(
     Ok(proto::ScheduleServerCrashProcedureResponse { pid })
 }
 
+/// Starts no procedure: no region is on a server that the cluster does not know.
 pub(crate) fn unknown_servers(
     _: &Context,
     _: proto::ScheduleScPsForUnknownServersRequest,
@@ -88,6 +91,7 @@ pub(crate) fn unknown_servers(
     Ok(proto::ScheduleScPsForUnknownServersResponse { pid: Vec::new() })
 }
 
+/// Repairs nothing, as `hbase:meta` has no holes or overlaps.
 pub(crate) fn fix_meta(_: &Context, _: proto::FixMetaRequest) -> Result<proto::FixMetaResponse> {
     Ok(proto::FixMetaResponse {})
 }

@@ -1,5 +1,5 @@
-//! The family of an index that is in memory alone: the memstore is never flushed. Once much of it
-//! is entries that rows have no more, it is rewritten without them (`flush/in_memory.rs`).
+//! The family of an index that is in memory alone: the memstore is never flushed. When removed
+//! entries take a large part of it, it is rewritten without them (`flush/in_memory.rs`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,7 +22,8 @@ pub(crate) struct InMemory {
     memory: Arc<IndexMemory>,
     /// About how many bytes of the memstore a rewrite would free.
     garbage: AtomicU64,
-    /// All entries are in. Until then delete markers may cover entries that are added later.
+    /// The memstore has all entries. Until then delete markers may cover entries that are added
+    /// later, and no rewrite may drop them.
     is_built: AtomicBool,
     /// A build has begun to add entries.
     is_begun: AtomicBool,

@@ -63,7 +63,7 @@ pub(crate) struct FamilyStore {
     /// Since when a flush has been postponed.
     blocked_since: Mutex<Option<Instant>>,
     /// The region is about to be dropped: compacting the files is useless.
-    leaving: AtomicBool,
+    closing: AtomicBool,
     /// The region is dropped: the memstores need no flush.
     dropped: AtomicBool,
     /// Set if the cells are in memory alone.
@@ -153,7 +153,7 @@ impl FamilyStore {
             read_amplification,
             requests: SharedLoad::default(),
             blocked_since: Mutex::default(),
-            leaving: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
             dropped: AtomicBool::new(false),
             in_memory: OnceLock::new(),
         }
@@ -181,7 +181,7 @@ impl FamilyStore {
         self.declared.get().retention
     }
 
-    /// Whether reads can return older versions of a cell.
+    /// Returns true if reads can return older versions of a cell.
     pub(crate) fn has_versions(&self) -> bool {
         self.declared.get().retention.has_versions()
     }
@@ -228,10 +228,9 @@ impl FamilyStore {
     }
 
     /// Returns the super version for a reader at `sequence`. Returns `None` if a flush or
-    /// compaction has since dropped cells visible there: the reader must take a newer sequence. A
-    /// reader that loads first the sequence and then the super version gets `None` only if an
-    /// entire flush or compaction, including the first time it loads the sequence, ran between the
-    /// two.
+    /// compaction has since dropped cells visible there: the reader must take a newer sequence.
+    /// This is rare: an entire flush or compaction must run between the reader's loads of the
+    /// sequence and of the super version.
     pub(crate) fn super_version_at(&self, sequence: u64) -> Option<Guard<Arc<SuperVersion>>> {
         let super_version = self.super_version.load();
         (super_version.readable_from <= sequence).then_some(super_version)
@@ -307,7 +306,7 @@ impl FamilyStore {
         PolicyInput { files, busy, now_millis, unexpired_from, drops, requested }
     }
 
-    /// Whether there are so many files that flushing full memstores is postponed.
+    /// Returns true if there are so many files that flushing full memstores is postponed.
     pub(crate) fn is_blocked(&self) -> bool {
         self.read_amplification() >= self.policy().files_blocking
     }
@@ -317,8 +316,8 @@ impl FamilyStore {
         self.read_amplification.load(Ordering::Relaxed)
     }
 
-    /// Whether it has files with rows from other regions, as a split leaves them until they are
-    /// compacted.
+    /// Returns true if it has files with rows from other regions, as a split leaves them until they
+    /// are compacted.
     pub(crate) fn has_wider_files(&self) -> bool {
         self.super_version().files.iter().any(|file| file.is_wider_than(&self.range))
     }
@@ -328,13 +327,14 @@ impl FamilyStore {
         self.super_version().files.iter().map(|file| file.share_len()).sum()
     }
 
-    /// Whether writers must wait until files are compacted; `flush_bytes` is the size of a full
-    /// memstore.
+    /// Returns true if writers must wait until files are compacted; `flush_bytes` is the size of a
+    /// full memstore.
     pub(crate) fn holds_writers(&self, flush_bytes: u64) -> bool {
         self.is_blocked() && self.active().bytes() >= flush_bytes
     }
 
-    /// Whether to postpone a flush, for at most `wait` in all, until files are compacted.
+    /// Returns true if a flush is to be postponed, for at most `wait` in all, until files are
+    /// compacted.
     pub(crate) fn postpones_flush(&self, wait: Duration) -> bool {
         let mut since = self.blocked_since.lock();
         if !self.is_blocked() {
@@ -357,7 +357,7 @@ impl FamilyStore {
         false
     }
 
-    /// Whether memory holds mutations that are not in the log.
+    /// Returns true if memory holds mutations that are not in the log.
     pub(crate) fn has_unlogged(&self) -> bool {
         let super_version = self.super_version();
         super_version
@@ -424,16 +424,16 @@ impl FamilyStore {
 
     /// Stops running compactions and prevents new ones because the region is about to be dropped;
     /// `false` allows them again.
-    pub(crate) fn set_closing(&self, leaving: bool) {
-        self.leaving.store(leaving, Ordering::Release);
+    pub(crate) fn set_closing(&self, closing: bool) {
+        self.closing.store(closing, Ordering::Release);
     }
 
     pub(crate) fn is_closing(&self) -> bool {
-        self.leaving.load(Ordering::Acquire) || self.is_dropped()
+        self.closing.load(Ordering::Acquire) || self.is_dropped()
     }
 
-    /// Refuses all further writes. The caller must exclude writers; a mutation drafted earlier and
-    /// committed later is refused.
+    /// Refuses all further writes, also mutations that were prepared before and commit later. The
+    /// caller must exclude writers.
     pub(crate) fn set_dropped(&self) {
         self.dropped.store(true, Ordering::Release);
     }

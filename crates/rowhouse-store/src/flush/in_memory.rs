@@ -19,14 +19,15 @@ use crate::memstore::Memstore;
 /// Without room for the new memstore beside the old one, the old one stays.
 pub(super) fn rewrite(engine: &Engine, family: &FamilyStore, in_memory: &InMemory) -> Result<()> {
     let super_version = family.super_version();
-    // A rewrite that broke off has left a frozen memstore, which the next one would not copy.
+    // A rewrite that failed has left a frozen memstore, which the next one would not copy.
     let is_whole = super_version.frozen.is_empty();
     if !is_whole || !in_memory.is_rewrite_due(super_version.active.bytes()) {
         return Ok(());
     }
     let live = in_memory.live_bytes(super_version.active.bytes());
     drop(super_version);
-    // The copy must not fill the memory: a writer that finds it full puts an index off.
+    // The copy must not fill the memory: a writer that finds it full puts an index off. The next
+    // attempt is made after as many more entries were removed.
     if engine.index_memory.check(live).is_err() {
         in_memory.reset_garbage();
         return Ok(());

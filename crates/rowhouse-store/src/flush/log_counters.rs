@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::wait_mode::WaitMode;
 use crate::wal::{Position, RecordBody};
 
-/// The most rows that are locked together.
+/// The most rows that are locked together: increments of them wait.
 const ROWS_AT_ONCE: usize = 64;
 
 /// Bytes of counters after which another record begins.
@@ -32,11 +32,12 @@ fn log_due_of(engine: &Engine, due: &DueCounters) -> Result<()> {
             Err(error) => logged = logged.and(Err(error)),
         }
     }
-    // Without row locks, which increments wait for.
+    // The row locks are released by now: increments do not wait for the disk.
     to_sync.map_or(Ok(()), |position| engine.wal().sync_to(position)).and(logged)
 }
 
-/// Logs the counters of rows. Returns how far the log is to be synced.
+/// Logs the counters of rows. Returns the position to which the log must be synced; `None` if
+/// that is not required.
 fn log_rows(engine: &Engine, region: u64, rows: &[Vec<u8>]) -> Result<Option<Position>> {
     let rows = || rows.iter().map(|row| (region, &row[..]));
     // Without the locks a delete could come between the values and their record: after a crash the

@@ -10,10 +10,11 @@ pub(super) const HALF_MILLIS: i64 = 5 * 60_000;
 /// The maximum bytes retained from a row key; longer keys are distinguished by a hash.
 pub(super) const ROW_BYTES_MAX: usize = 256;
 
-/// A sketch that finds the hottest rows in a sliding window with two halves. For every row with `n`
-/// requests in the window and every result: `n <= reads + writes <= n + overestimate`, and
-/// `overestimate` is at most the requests in both halves divided by `rows_max`. A row that is in
-/// neither half's results has at most that many requests.
+/// A sketch that finds the hottest rows in a sliding window with two halves. For every result, a
+/// row with `n` requests in the window: `n <= reads + writes <= n + overestimate`. The
+/// `overestimate` is at most the requests in both halves divided by `rows_max`, unless `rows_max`
+/// was lowered or halves from an earlier open were added. A row without an entry in either half has
+/// at most as many requests as the highest possible `overestimate`.
 #[derive(Debug)]
 pub(super) struct HotRows {
     /// The current half, and the one before.
@@ -66,22 +67,10 @@ impl HotRows {
         rows
     }
 
-    /// Returns the halves as they are stored, the current one first. A row that was cut has no
-    /// place there: it is known by a hash alone, which another version of the program may compute
-    /// in another way. It counts as dropped.
+    /// Returns the halves as they are stored, the current one first.
     pub(super) fn stored(&self) -> [StoredHalf; 2] {
-        let starts = [self.start_millis, self.start_millis - HALF_MILLIS];
-        let halves = self.halves.iter().zip(starts);
-        let stored = halves.map(|(half, start_millis)| {
-            let (whole, cut): (Vec<_>, Vec<_>) =
-                half.entries.iter().partition(|entry| entry.row.len() < ROW_BYTES_MAX);
-            let cut = cut.into_iter().map(|entry| entry.counts);
-            let dropped = cut.chain([half.dropped]).max_by_key(Counts::requests);
-            let rows = whole.into_iter().map(|entry| (entry.row.clone(), entry.counts));
-            StoredHalf { start_millis, rows: rows.collect(), dropped: dropped.unwrap_or_default() }
-        });
-        let mut stored = stored;
-        [(); 2].map(|()| stored.next().expect("there are two halves"))
+        let [current, before] = &self.halves;
+        [current.stored(self.start_millis), before.stored(self.start_millis - HALF_MILLIS)]
     }
 
     /// Adds the halves from an earlier time when the store was open; those that are over are left
@@ -244,6 +233,17 @@ impl Half {
                 self.dropped = least;
             }
         }
+    }
+
+    /// Returns the half as it is stored. A cut row is left out and counts as dropped: only the hash
+    /// distinguishes it, and another version of the program may compute another hash.
+    fn stored(&self, start_millis: i64) -> StoredHalf {
+        let (whole, cut): (Vec<_>, Vec<_>) =
+            self.entries.iter().partition(|entry| entry.row.len() < ROW_BYTES_MAX);
+        let cut = cut.into_iter().map(|entry| entry.counts);
+        let dropped = cut.chain([self.dropped]).max_by_key(Counts::requests).unwrap_or_default();
+        let rows = whole.into_iter().map(|entry| (entry.row.clone(), entry.counts)).collect();
+        StoredHalf { start_millis, rows, dropped }
     }
 
     /// Drops the entry with the fewest requests; returns the row.

@@ -15,7 +15,7 @@ const CHUNK_BYTES_MIN: usize = if cfg!(loom) { 512 } else { 2 << 10 };
 /// on most machines.
 const CHUNK_BYTES_MAX: usize = if cfg!(loom) { 512 } else { 2 << 20 };
 /// A larger piece gets a separate chunk as large as the piece, so that the unused end in a shared
-/// chunk is never more than a sixteenth of the chunk.
+/// chunk is never more than a sixteenth of [`CHUNK_BYTES_MAX`].
 const SHARED_BYTES_MAX: usize = CHUNK_BYTES_MAX / 16;
 
 /// Hands out memory to many threads. A thread waits for another only while a chunk is added.
@@ -37,6 +37,7 @@ struct Chunk {
     len: usize,
     /// The chunk added before this one.
     before: *mut Chunk,
+    /// Stands for `len` and `before` in loom, which checks that they are written before any read.
     plain: Watched,
 }
 

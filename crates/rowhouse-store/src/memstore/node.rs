@@ -342,7 +342,7 @@ impl<'a> Tower<'a> {
     /// # Safety
     /// The tower has more than `level` links.
     #[inline]
-    pub(super) unsafe fn say(self, level: usize, was: Hop<'a>, span: Span) -> bool {
+    pub(super) unsafe fn set_span(self, level: usize, was: Hop<'a>, span: Span) -> bool {
         // SAFETY: guaranteed by the caller.
         unsafe { self.link(level) }.change(was.seen(), Hop { span, ..was }.seen())
     }

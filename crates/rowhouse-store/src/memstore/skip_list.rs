@@ -137,7 +137,7 @@ impl SkipList {
                 overwrite_equal(gap.next, place);
             } else if beside != Between::Anything {
                 // SAFETY: the node was just linked on this level.
-                unsafe { spans::find_out(gap.before, level, node, gap.next, halves.known) };
+                unsafe { spans::determine(gap.before, level, node, gap.next, halves.known) };
             }
         }
         if self.height.load(Relaxed) < height {

@@ -42,7 +42,7 @@ use super::sync::fence;
 
 /// How often an insert reads a link whose bound another insert is still determining; that insert
 /// has only a few nodes to scan.
-const LOOKS_MAX: usize = if cfg!(loom) { 1 } else { 64 };
+const READS_MAX: usize = if cfg!(loom) { 1 } else { 64 };
 
 /// Determines the spans for both halves after a marker has just split a link. `known` is the bound
 /// on the whole link.
@@ -51,7 +51,7 @@ const LOOKS_MAX: usize = if cfg!(loom) { 1 } else { 64 };
 /// `before` points to `node` on `level`, which is not the lowest, and `node` points to `next`, or
 /// did when it was linked.
 #[inline(never)]
-pub(super) unsafe fn find_out<'a>(
+pub(super) unsafe fn determine<'a>(
     before: Tower<'a>,
     level: usize,
     node: NodeRef<'a>,
@@ -61,16 +61,18 @@ pub(super) unsafe fn find_out<'a>(
     fence();
     // SAFETY: guaranteed by the caller.
     unsafe {
-        find_out_half(before, level, node, known);
+        determine_half(before, level, node, known);
         if let Some(next) = next {
-            find_out_half(node.tower(), level, next, known);
+            determine_half(node.tower(), level, next, known);
         }
     }
 }
 
+/// Determines the span on the link from `before` to `node`, unless another insert has split it.
+///
 /// # Safety
 /// `before` points to `node` on `level`, which is not the lowest, or did.
-unsafe fn find_out_half<'a>(before: Tower<'a>, level: usize, node: NodeRef<'a>, known: Between) {
+unsafe fn determine_half<'a>(before: Tower<'a>, level: usize, node: NodeRef<'a>, known: Between) {
     let bound = match known {
         Between::Versions => known,
         // SAFETY: a tower with a level has the one below, and a node linked on a level is linked
@@ -85,7 +87,7 @@ unsafe fn find_out_half<'a>(before: Tower<'a>, level: usize, node: NodeRef<'a>, 
             return;
         }
         // SAFETY: as above.
-        if unsafe { before.say(level, step, step.span.with_bound(bound)) } {
+        if unsafe { before.set_span(level, step, step.span.with_bound(bound)) } {
             return;
         }
     }
@@ -107,7 +109,7 @@ unsafe fn least_between<'a>(
         // SAFETY: the tower was reached on this level.
         let look = || unsafe { before.look(level) };
         let mut step = look();
-        for _ in 1..LOOKS_MAX {
+        for _ in 1..READS_MAX {
             if !step.span.is_open() {
                 break;
             }
@@ -115,6 +117,7 @@ unsafe fn least_between<'a>(
             step = look();
         }
         least = least.min(step.span.known);
+        // Once a link has no higher bound than `known`, the rest of the scan cannot raise it.
         let Some(next) = step.next.filter(|_| least > known) else { return known };
         if next == node {
             return least;
@@ -147,7 +150,7 @@ pub(super) unsafe fn lower<'a>(
         }
         let span = step.span.over(beside);
         // SAFETY: as above.
-        if span == step.span || unsafe { before.say(level, step, span) } {
+        if span == step.span || unsafe { before.set_span(level, step, span) } {
             return true;
         }
     }

@@ -114,14 +114,14 @@ impl<'a> Rules<'a> {
         Self { earliest_put, purpose, ..all }
     }
 
-    /// True if these are the rules for a raw read.
+    /// Returns true if these are the rules for a raw read.
     pub(super) fn is_raw(&self) -> bool {
         self.purpose == Purpose::Raw
     }
 
-    /// True if a read sees no cell that a flush under `retention` drops. False if the family's
-    /// retention has changed since the read began, if the read shows markers, or if the time range
-    /// excludes newer versions and so uncovers older ones.
+    /// Returns true if a read sees no cell that a flush under `retention` drops. Returns false if
+    /// the family's retention has changed since the read began, if the read shows markers, or if
+    /// the time range excludes newer versions and so uncovers older ones.
     pub(super) fn sees_nothing_dropped(&self, retention: &Retention) -> bool {
         !self.is_raw() && retention.hides_dropped(&self.retention, &self.time_range)
     }
@@ -134,15 +134,15 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether a reader may skip marker runs that cover nothing: it shows no markers, and each
-    /// covers by timestamp.
+    /// Returns true if a reader may skip marker runs that cover nothing: it shows no markers, and
+    /// each covers by timestamp.
     pub(super) fn passes_markers(&self) -> bool {
         self.purpose == Purpose::Read
             && !self.retention.by_sequence
             && self.retention.deleted == KeepDeletedCells::False
     }
 
-    /// Whether deletes cover by sequence. In a raw read they cover nothing.
+    /// Returns true if deletes cover by sequence. In a raw read they cover nothing.
     pub(super) fn by_sequence(&self) -> bool {
         self.retention.by_sequence && self.purpose != Purpose::Raw
     }
@@ -155,8 +155,8 @@ impl<'a> Rules<'a> {
         self.retention.versions_min
     }
 
-    /// Whether a marker affects a read. With KEEP_DELETED_CELLS only a marker in the time range
-    /// does: cells deleted later belong to that time.
+    /// Returns true if a marker affects a read. With KEEP_DELETED_CELLS only a marker in the time
+    /// range does: cells deleted later belong to that time.
     pub(super) fn minds_marker(&self, timestamp: i64) -> bool {
         match self.retention.deleted {
             KeepDeletedCells::False => timestamp >= self.time_range.min().as_millis(),
@@ -164,12 +164,12 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether deleted cells are retained for reads at earlier times.
+    /// Returns true if deleted cells are retained for reads at earlier times.
     pub(super) fn keeps_deleted(&self) -> bool {
         self.retention.deleted != KeepDeletedCells::False
     }
 
-    /// Whether a major compaction keeps a marker, and with it the cells it covers.
+    /// Returns true if a major compaction retains a marker, and with it the cells it covers.
     pub(super) fn keeps_marker(&self, timestamp: i64) -> bool {
         match self.retention.deleted {
             KeepDeletedCells::False => false,
@@ -178,7 +178,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether markers after the last version of a column can be part of the result.
+    /// Returns true if markers after the last version of a column can be part of the result.
     pub(super) fn includes_last_markers(&self) -> bool {
         match self.purpose {
             Purpose::Read => false,

@@ -9,7 +9,7 @@ use crate::family::FamilyStore;
 use crate::heat::Load;
 use crate::read::RegionCounts;
 
-/// Requests to a region, or to several.
+/// Requests to one region, or the sum for several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegionRequests {
     /// Rows returned.
@@ -25,14 +25,14 @@ pub struct RegionRequests {
 }
 
 impl RegionRequests {
-    /// Returns the counts so far.
+    /// Returns a region's counts so far.
     pub(crate) fn of(counts: &RegionCounts) -> Self {
         let Load { reads, writes, read_bytes, written_bytes } = counts.requests();
         let filtered_reads = counts.filtered();
         Self { reads, filtered_reads, writes, read_bytes, written_bytes }
     }
 
-    /// Adds the requests to another region.
+    /// Adds another region's requests.
     pub fn add(&mut self, other: &Self) {
         self.reads += other.reads;
         self.filtered_reads += other.filtered_reads;
@@ -80,7 +80,7 @@ pub struct RegionSize {
 }
 
 impl RegionSize {
-    /// Adds another size.
+    /// Adds another region's size.
     pub fn add(&mut self, other: &Self) {
         self.stores += other.stores;
         self.files += other.files;

@@ -17,10 +17,11 @@ use crate::table::Table;
 
 /// Cells in a part of a row: a row may be larger than memory.
 const PART_CELLS: u32 = 10_000;
-/// Puts that are written together, unless they have more bytes than the next limit.
+/// The most puts that are written together.
 const PUTS_MAX: usize = 1_000;
+/// Cell bytes at which puts are written, even if they are fewer.
 const PUT_BYTES_MAX: usize = 1 << 20;
-/// Keys that do not fit the template, that a build reports.
+/// The most keys that a build reports because they do not fit the template.
 const MISFITS_REPORTED: usize = 10;
 
 /// What the scans have done.
@@ -32,8 +33,9 @@ pub(super) struct Counts {
     pub(super) misfits: AtomicU64,
     /// The first such keys that were found.
     pub(super) first_misfits: Mutex<Vec<Bytes>>,
-    /// Regions that are done, and all.
+    /// Regions that are copied.
     pub(super) regions_done: AtomicU64,
+    /// All regions.
     pub(super) regions: AtomicU64,
 }
 
@@ -67,7 +69,7 @@ pub(super) async fn working<T: Send + 'static>(
 }
 
 impl Copier {
-    /// Copies all rows, from so many regions at the same time.
+    /// Copies all rows, from at most `regions_at_once` regions at the same time.
     pub(super) async fn copy(&self, regions_at_once: usize) -> Result<()> {
         let mut ranges: Vec<_> = self.source.regions().await?;
         self.counts.regions.store(ranges.len() as u64, Ordering::Relaxed);
@@ -92,7 +94,8 @@ impl Copier {
 
     async fn copy_range(&self, range: RowRange) -> Result<()> {
         let mut scan = Scan::new(range);
-        (scan.columns, scan.batch) = (self.declared.reads(), Some(PART_CELLS));
+        scan.columns = self.declared.reads();
+        scan.batch = Some(PART_CELLS);
         scan.cache_blocks = false;
         let mut parts = self.source.scan(scan).await?;
         let mut puts = Vec::new();
@@ -110,8 +113,8 @@ impl Copier {
         self.write(puts).await
     }
 
-    /// Returns what the copy has from a part of a row, if anything, and counts the row unless
-    /// `last`, the row in the part before, is the same.
+    /// Returns the put with a part's searched cells, if there are any. Counts the row, unless it is
+    /// `last`, the row that was counted before.
     fn put_of(&self, part: &Row, last: &mut Bytes) -> Result<Option<Put>> {
         let key = part.key();
         let counts = &self.counts;

@@ -39,7 +39,8 @@ pub(super) fn run(
     };
     let zone = args.zone.zone;
     if !args.values.is_empty() {
-        print(&key(schema, pairs(schema, args.values.iter().map(String::as_str), zone)?)?)?;
+        let values = pairs(schema, args.values.iter().map(String::as_str), zone)?;
+        print(&key(schema, values)?)?;
         return Ok(Outcome::Fine);
     }
     if args.files.is_given() {
@@ -49,7 +50,8 @@ pub(super) fn run(
         });
     }
     each_line(|line| {
-        print(&key(schema, pairs(schema, line.split('\t'), zone)?)?)?;
+        let values = pairs(schema, line.split('\t'), zone)?;
+        print(&key(schema, values)?)?;
         Ok(Outcome::Fine)
     })
 }

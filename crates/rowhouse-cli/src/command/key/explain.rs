@@ -34,16 +34,16 @@ pub(super) struct ExplainArgs {
 
 impl ExplainArgs {
     fn statistics(&self) -> Result<Statistics> {
-        let mut known = match &self.regions {
+        let mut statistics = match &self.regions {
             Some(path) => Statistics::regions(keys_in(path, Notation::default())?)?,
             None => Statistics::default(),
         };
         if let Some(path) = &self.sample {
             let keys = keys_in(path, Notation::default())?;
             let rows = self.rows.unwrap_or(keys.len() as u64);
-            known = known.sample(keys, rows);
+            statistics = statistics.sample(keys, rows);
         }
-        Ok(known)
+        Ok(statistics)
     }
 }
 

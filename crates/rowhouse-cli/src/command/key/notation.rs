@@ -54,7 +54,8 @@ pub(super) fn text(value: &Value, zone: Zone) -> String {
     }
 }
 
-/// Returns a value in JSON. Numbers that a program might misread, times, bytes and uuids are text.
+/// Returns a value in JSON. Integers of more than 64 bits, decimals, numbers that are not finite,
+/// times, bytes and uuids are text.
 pub(super) fn json(value: &Value, zone: Zone) -> Json {
     match value {
         Value::Null => Json::Null,

@@ -1,5 +1,6 @@
-//! Deletes what a scan returns from one region, as in HBase's BulkDeleteEndpoint. A row is deleted
-//! as the scan saw it, whatever was written to it since.
+//! Deletes the rows that a scan returns from one region, or some of their cells, as in HBase's
+//! BulkDeleteEndpoint. Rows are not read again: a row is deleted even if it has changed since the
+//! scan read it.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use rowhouse_format::proto::BulkDeleteResponse;
 use rowhouse_model::{Delete, DeleteRows, Filter, Mutation, Result, Row, Timestamp};
 use rowhouse_store::{Region, RegionScanner};
 
-/// Marker bytes at which a batch ends, whatever the request says.
+/// Bytes of markers and row keys at which a batch ends, even if it has fewer rows than requested.
 const BATCH_BYTES_MAX: usize = 256 << 10;
 
 /// Returns the scan for a delete: of a row, the first cell is enough.

@@ -294,7 +294,7 @@ async fn send_chunk(
     for (located, numbers) in chunk {
         let of_region = outcomes.iter().filter(|(at, _)| numbers.binary_search(at).is_ok());
         for failure in of_region.filter_map(|(_, outcome)| outcome.as_ref().err()) {
-            client.locator().forget(located, failure).await;
+            client.locator().forget(located, failure);
         }
     }
     outcomes

@@ -126,7 +126,7 @@ impl Client {
                     match answered.and_then(|(answer, cells)| read(answer, cells)) {
                         Ok(answer) => return Ok(answer),
                         Err(failure) => {
-                            self.locator().forget(&located, &failure).await;
+                            self.locator().forget(&located, &failure);
                             failure
                         }
                     }

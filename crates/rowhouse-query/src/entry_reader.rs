@@ -120,15 +120,16 @@ async fn sorted(
         if !query.retains_entries {
             hit.entry = Row::default();
         }
-        bytes += size_of::<EntryHit>() + hit.row.len() + hit.entry.byte_len() as usize;
-        if sorted.len() == COLLECTED_ENTRIES_MAX || bytes > bytes_max {
-            return Ok(None);
-        }
         let logical = if query.sorts_logically {
             Some(query.key.logical_key(&hit.row)?.into_owned())
         } else {
             None
         };
+        bytes += size_of::<(Option<Vec<u8>>, EntryHit)>() + hit.row.len();
+        bytes += hit.entry.byte_len() as usize + logical.as_ref().map_or(0, Vec::len);
+        if sorted.len() == COLLECTED_ENTRIES_MAX || bytes > bytes_max {
+            return Ok(None);
+        }
         sorted.push((logical, hit));
     }
     sorted.sort_by(|(logical, hit), (others, other)| {

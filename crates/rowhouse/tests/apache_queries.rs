@@ -3,7 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use rowhouse::{Database, Delete, Put, TableSpec, Timestamp};
+use std::collections::BTreeSet;
+
+use rowhouse::cell::CellKind;
+use rowhouse::{Database, Delete, Put, Row, Scan, TableSpec, Timestamp};
 
 async fn database() -> Option<Database> {
     let Ok(url) = std::env::var("ROWHOUSE_TEST_CLUSTER") else {
@@ -60,5 +63,44 @@ async fn conditions_on_qualifiers_show_no_cell_that_a_marker_of_the_family_cover
         }
     }
     drop_table(&database, "tagged").await;
+    database.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_removes_the_rows_of_its_query_and_marks_no_other() {
+    let Some(database) = database().await else { return };
+    for key in ["[user text]#[n u8]", "[bucket 4 of user][user text]#[n u8]"] {
+        drop_table(&database, "deleted").await;
+        let spec = TableSpec::new("deleted").key(key).columns("d:s sender string");
+        let table = database.create_table(spec.family("d")).await.unwrap();
+        for n in 0..30u32 {
+            let user = ["ann", "bob"][n as usize % 2];
+            let row = table.row(&[("user", user.into()), ("n", n.into())]);
+            let row = row.set_named("sender", ["eve", "zoe", "al"][n as usize % 3]);
+            table.put(row.into_put().unwrap()).await.unwrap();
+        }
+        let keys = async |scan: Scan| {
+            let rows = table.scan(scan).await.unwrap().collect().await.unwrap();
+            rows.iter().map(|row| row.key().to_vec()).collect::<BTreeSet<_>>()
+        };
+        let mut deleted = BTreeSet::new();
+        for query in ["user = 'bob' and n < 9", "sender = 'eve'", "user = 'ann'"] {
+            let before = keys(Scan::all()).await;
+            let selected = table.query(query).keys().await.unwrap();
+            let selected: BTreeSet<_> = selected.iter().map(|key| key.to_vec()).collect();
+            let count = table.query(query).delete().batch_rows(3).run().await.unwrap();
+            assert_eq!(count, selected.len() as u64, "{key}, {query}");
+            let left: BTreeSet<_> = before.difference(&selected).cloned().collect();
+            assert_eq!(keys(Scan::all()).await, left, "{key}, {query}");
+            deleted.extend(selected);
+        }
+        let mut raw = Scan::all();
+        raw.raw = true;
+        let rows = table.scan(raw).await.unwrap().collect().await.unwrap();
+        let is_marked = |row: &&Row| row.to_cells().iter().any(|it| it.kind() != CellKind::Put);
+        let marked = rows.iter().filter(is_marked).map(|row| row.key().to_vec());
+        assert_eq!(marked.collect::<BTreeSet<_>>(), deleted, "{key}");
+        drop_table(&database, "deleted").await;
+    }
     database.close().await.unwrap();
 }

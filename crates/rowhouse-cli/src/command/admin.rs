@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use rowhouse::Error;
 use rowhouse_client::{Client, RegionServerCall, RegionServerChange, Target};
 
-use super::location::database_url;
+use super::location::{database_url, directory_of};
 use super::{CommandResult, DATA_DIR, argument, runtime};
 use crate::output::print;
 
@@ -59,10 +59,10 @@ pub(crate) fn run(args: &AdminArgs) -> CommandResult {
         Change::StopRegionServer(args) => (&args.server, RegionServerChange::Stop, "stopped"),
     };
     let url = database_url(&server.data, server.connect.as_deref())?;
-    if !url.starts_with("hbase") {
+    if let Some(data) = directory_of(&url) {
+        let data = data.display();
         return Err(Error::invalid(format!(
-            "no server holds {}: name one with --data or --connect",
-            server.data.display()
+            "no server holds {data}: name one with --data or --connect"
         )));
     }
     let runtime = runtime()?;

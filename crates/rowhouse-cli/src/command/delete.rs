@@ -43,8 +43,8 @@ pub(crate) fn run(args: &DeleteArgs) -> CommandResult {
     runtime()?.block_on(async {
         let database = open_existing(&url).await?;
         let done = delete(&database, args).await;
-        database.close().await?;
-        done
+        // An error of the deletion comes before one of the end.
+        done.and(database.close().await)
     })?;
     Ok(ExitCode::SUCCESS)
 }

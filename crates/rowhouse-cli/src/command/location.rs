@@ -19,9 +19,14 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// client. A directory that a server holds becomes that server's URL; a server that is starting is
 /// waited for.
 pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String> {
-    if let Some(url) = connect {
-        return if url.ends_with(".xml") { url_in_site(url) } else { Ok(url.to_owned()) };
-    }
+    let data = match connect {
+        Some(url) if url.ends_with(".xml") => return url_in_site(url),
+        Some(url) => match directory_of(url) {
+            Some(data) => data,
+            None => return Ok(url.to_owned()),
+        },
+        None => data,
+    };
     match server_of(data)? {
         Some(address) => Ok(format!("hbase://{address}")),
         None => Ok(format!("file:{}", data.display())),
@@ -89,6 +94,10 @@ mod tests {
         let url = |connect| database_url(dir.path(), connect).unwrap();
         assert_eq!(url(None), format!("file:{}", dir.path().display()));
         assert_eq!(url(Some("hbase://a:1")), "hbase://a:1");
+        let other = dir.path().join("other");
+        let other = format!("file:{}", other.display());
+        assert_eq!(url(Some(&other)), other);
+        assert_eq!(url(other.strip_prefix("file:")), other);
     }
 
     #[test]

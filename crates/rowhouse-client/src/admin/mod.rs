@@ -427,7 +427,7 @@ impl Admin {
                         Ok((answer, _)) => return Ok(answer),
                         Err(failure) => {
                             if failure.is_misplaced() {
-                                locator.forget_master(&master).await;
+                                locator.forget_master(&master);
                             }
                             failure
                         }

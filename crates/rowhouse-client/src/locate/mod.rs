@@ -105,8 +105,11 @@ impl Locator {
     }
 
     /// Forgets the master if the cached address is `address`.
-    pub(crate) async fn forget_master(&self, address: &Address) {
-        self.master.lock().await.take_if(|master| master == address);
+    pub(crate) fn forget_master(&self, address: &Address) {
+        // A lookup that holds the lock replaces the address.
+        if let Ok(mut master) = self.master.try_lock() {
+            master.take_if(|master| master == address);
+        }
     }
 
     /// Returns the region in `table` at `place`.
@@ -134,12 +137,15 @@ impl Locator {
 
     /// Removes the cached locations that a failed call disproves: the region, or all regions on a
     /// server that could not be reached.
-    pub(crate) async fn forget(&self, located: &Arc<Located>, failure: &Failure) {
+    pub(crate) fn forget(&self, located: &Arc<Located>, failure: &Failure) {
         if !failure.is_misplaced() {
             return;
         }
         if located.is_meta() {
-            self.meta.lock().await.take_if(|meta| Arc::ptr_eq(meta, located));
+            // As in `forget_master`.
+            if let Ok(mut meta) = self.meta.try_lock() {
+                meta.take_if(|meta| Arc::ptr_eq(meta, located));
+            }
             return;
         }
         let mut regions = lock(&self.regions);
@@ -195,7 +201,7 @@ impl Locator {
         let scan = meta::lookup(meta.as_region_ref(), table, place);
         let answer = self.scan_meta(&meta, scan, deadline).await;
         if let Err(failure) = &answer {
-            self.forget(&meta, failure).await;
+            self.forget(&meta, failure);
         }
         let (answer, mut cells) = answer?;
         let entries = meta::regions(answer, &mut cells)?;

@@ -105,7 +105,7 @@ impl Cursor {
         match answer {
             Ok(answer) => Ok(self.take(located, answer)),
             Err(failure) => {
-                self.client.locator().forget(&located, &failure).await;
+                self.client.locator().forget(&located, &failure);
                 // The server has closed or lost the scanner; if not, it may close it now.
                 match failure.error.kind() {
                     ErrorKind::UnknownScanner | ErrorKind::ScannerReset => drop(self.open.take()),

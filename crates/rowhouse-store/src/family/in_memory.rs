@@ -22,6 +22,8 @@ pub(crate) struct InMemory {
     memory: Arc<IndexMemory>,
     /// About how many bytes of the memstore a rewrite would free.
     garbage: AtomicU64,
+    /// The garbage from which on a rewrite is tried again that found no room; 0 without one.
+    retry_at: AtomicU64,
     /// The memstore has all entries. Until then delete markers may cover entries that are added
     /// later, and no rewrite may drop them.
     is_built: AtomicBool,
@@ -40,15 +42,24 @@ impl InMemory {
         self.garbage.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Counts garbage from the beginning.
-    pub(crate) fn reset_garbage(&self) {
-        self.garbage.store(0, Ordering::Relaxed);
+    /// Counts garbage from the beginning; returns the count so far.
+    pub(crate) fn reset_garbage(&self) -> u64 {
+        self.retry_at.store(0, Ordering::Relaxed);
+        self.garbage.swap(0, Ordering::Relaxed)
+    }
+
+    /// Postpones the next rewrite until as much more garbage has come as makes one worth while.
+    pub(crate) fn postpone_rewrite(&self, bytes: u64) {
+        let garbage = self.garbage.load(Ordering::Relaxed);
+        self.retry_at.store(garbage + GARBAGE_MIN.max(bytes / GARBAGE_SHARE), Ordering::Relaxed);
     }
 
     /// Returns true if a memstore with so many bytes is worth a rewrite.
     pub(crate) fn is_rewrite_due(&self, bytes: u64) -> bool {
         let garbage = self.garbage.load(Ordering::Relaxed);
-        garbage > GARBAGE_MIN.max(bytes / GARBAGE_SHARE) && self.is_built.load(Ordering::Acquire)
+        garbage > GARBAGE_MIN.max(bytes / GARBAGE_SHARE)
+            && garbage >= self.retry_at.load(Ordering::Relaxed)
+            && self.is_built.load(Ordering::Acquire)
     }
 
     /// Returns about how many of a memstore's bytes a rewrite would copy.
@@ -75,6 +86,7 @@ impl FamilyStore {
             let in_memory = InMemory {
                 memory: Arc::clone(memory),
                 garbage: AtomicU64::new(0),
+                retry_at: AtomicU64::new(0),
                 is_built: AtomicBool::new(is_built),
                 is_begun: AtomicBool::new(false),
             };

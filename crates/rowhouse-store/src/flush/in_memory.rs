@@ -24,21 +24,25 @@ pub(super) fn rewrite(engine: &Engine, family: &FamilyStore, in_memory: &InMemor
     if !is_whole || !in_memory.is_rewrite_due(super_version.active.bytes()) {
         return Ok(());
     }
-    let live = in_memory.live_bytes(super_version.active.bytes());
+    let bytes = super_version.active.bytes();
     drop(super_version);
     // The copy must not fill the memory: a writer that finds it full puts an index off. The next
     // attempt is made after as many more entries were removed.
-    if engine.index_memory.check(live).is_err() {
-        in_memory.reset_garbage();
+    if engine.index_memory.check(in_memory.live_bytes(bytes)).is_err() {
+        in_memory.postpone_rewrite(bytes);
         return Ok(());
     }
-    let old = {
+    let (old, garbage) = {
         let _latch = engine.freeze_latch.write();
-        in_memory.reset_garbage();
-        family.begin_rewrite(in_memory)
+        let garbage = in_memory.reset_garbage();
+        (family.begin_rewrite(in_memory), garbage)
     };
     let new = in_memory.memstore();
     let is_copied = copy(engine, family, &old, &new)?;
+    if !is_copied {
+        in_memory.note_garbage(garbage);
+        in_memory.postpone_rewrite(bytes);
+    }
     let (stays, readable_from) = if is_copied { (new, old.last_sequence()) } else { (old, 0) };
     let _latch = engine.freeze_latch.write();
     if !family.is_dropped() {

@@ -227,11 +227,7 @@ impl Half {
         }
         self.dropped = self.dropped.and(stored.dropped);
         while self.entries.len() > rows_max {
-            let least = self.dropped;
             self.drop_least();
-            if self.dropped.requests() < least.requests() {
-                self.dropped = least;
-            }
         }
     }
 
@@ -252,7 +248,10 @@ impl Half {
         self.hashes.swap_remove(at);
         self.requests.swap_remove(at);
         let entry = self.entries.swap_remove(at);
-        self.dropped = entry.counts;
+        // A cut row that was stored as dropped may have had more.
+        if entry.counts.requests() > self.dropped.requests() {
+            self.dropped = entry.counts;
+        }
         Some(entry.row)
     }
 
@@ -300,6 +299,20 @@ mod tests {
         assert!((10_000..=10_000 + rows[0].overestimate).contains(&requests), "{rows:?}");
         assert!(rows[0].overestimate <= 110_000 / 64);
         assert!(rows[1].requests_min() < 100, "{:?}", rows[1]);
+    }
+
+    #[test]
+    fn a_long_row_stored_as_dropped_still_bounds_rows_after_others_are_dropped() {
+        let long = [b'p'; 300];
+        let mut earlier = HotRows::new(2);
+        earlier.add(b"a", 1, 0, 0);
+        earlier.add(&long, 4, 0, 0);
+        let mut hot = HotRows::new(1);
+        hot.add_earlier(earlier.stored().into(), 0);
+        hot.add(b"b", 1, 0, 0);
+        hot.add(&long, 1, 0, 0);
+        let rows = hot.rows(0);
+        assert!(rows[0].reads >= 5, "{rows:?}");
     }
 
     #[test]

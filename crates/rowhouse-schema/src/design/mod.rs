@@ -5,8 +5,8 @@
 //! [`made`] makes values from numbers, [`random`] the numbers from a seed, and a [`sample`] has
 //! values from real rows. [`table_design`] is a key with indexes, [`reading`] says how it reads a
 //! question, and [`spread`] counts the writes to its [`regions`]. [`propose`] makes designs for the
-//! [`shape`]s of questions, [`estimate`] says what they cost from how counts grow ([`growth`]), and
-//! [`rank`] orders them. [`wide`] is a design with the last key fields in qualifiers.
+//! [`shape`]s of questions, [`estimate`] says what they cost from how counts grow ([`growth`]),
+//! [`search`] combines keys with indexes, and [`rank`] orders them. [`wide`] is a design with the last key fields in qualifiers.
 
 mod distribution;
 mod estimate;
@@ -22,6 +22,7 @@ mod rank;
 mod reading;
 mod regions;
 mod sample;
+mod search;
 mod shape;
 mod spread;
 mod table_design;
@@ -33,10 +34,10 @@ pub use distribution::{Distribution, Draw};
 pub use estimate::{DesignEstimate, Estimator, QuestionEstimate, ROWS_PER_RANGE};
 pub use propose::{DesignKind, Proposal};
 pub use question::Question;
-pub use rank::{score as design_score, two_digits};
+pub use rank::two_digits;
 pub use reading::{QuestionReading, Way};
 pub use regions::{BusiestShares, RegionModel};
-pub use spread::{Spread, TableSpread};
+pub use spread::{ROWS_PER_WRITE, Spread, TableSpread};
 pub use table_design::Design;
 pub use wide::WideForm;
 pub use workload::{Limits, Record, Workload};

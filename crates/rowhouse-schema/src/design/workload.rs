@@ -138,6 +138,12 @@ impl Workload {
         self.fields().iter().map(|variable| variable.field.name())
     }
 
+    /// The declared type of a field or column.
+    pub fn field_type(&self, name: &str) -> Option<&FieldType> {
+        let variable = self.variables.iter().find(|variable| variable.field.name() == name);
+        variable.map(|variable| variable.field.field_type())
+    }
+
     /// The fields, which every design's key has.
     pub(super) fn fields(&self) -> &[Variable] {
         &self.variables[..self.fields]
@@ -478,6 +484,11 @@ impl Workload {
         let names = self.variables.iter().filter(|variable| variable.field.field_type().is_time());
         let mut names = names.map(|variable| variable.field.name());
         names.find(|name| self.grows(name))
+    }
+
+    /// Returns true if a question requires an order: that of the newest rows.
+    pub(super) fn needs_order(&self, question: &Question) -> bool {
+        question.newest && self.time_field().is_some()
     }
 
     /// Returns true if a field's or column's values grow with the writes.

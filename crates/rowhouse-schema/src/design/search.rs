@@ -1,0 +1,186 @@
+//! The search for designs: every key with sets of indexes, composed from estimates of single tables.
+//!
+//! A question reads about the same by an index whatever the key is, so indexes are estimated under
+//! one key first. The best combinations are then estimated exactly.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rowhouse_model::Result;
+
+use super::estimate::{DesignEstimate, Estimator, TableEstimate};
+use super::rank::two_digits;
+use super::reading::Way;
+use super::table_design::Design;
+use super::workload::Workload;
+
+/// Combinations of a key and indexes that are estimated exactly.
+const COMBINATIONS: usize = 80;
+/// Indexes of one design.
+const INDEXES_MAX: usize = 4;
+
+/// A key or a combination with indexes, by its estimate; the least is the best.
+#[derive(Clone, Debug, PartialEq)]
+struct Found {
+    breaks_limit: bool,
+    score: f64,
+    key: usize,
+    /// Places of the indexes, in order.
+    indexes: Vec<usize>,
+}
+
+/// Keys and indexes with their estimates.
+pub(super) struct Search<'s> {
+    workload: &'s Workload,
+    estimator: &'s Estimator,
+    keys: Vec<(Design, TableEstimate)>,
+    declarations: Vec<String>,
+    /// The indexes under the best key.
+    indexes: Vec<TableEstimate>,
+    /// Indexes under other keys, by the places of the key and of the index.
+    exact: BTreeMap<(usize, usize), Option<TableEstimate>>,
+}
+
+impl<'s> Search<'s> {
+    /// Estimates the keys, and the indexes with these declarations.
+    pub(super) fn new(
+        workload: &'s Workload,
+        estimator: &'s Estimator,
+        keys: Vec<Design>,
+        declarations: Vec<String>,
+    ) -> Result<Self> {
+        let keys = keys.into_iter().map(|design| {
+            let table = estimator.table(&design, 0)?;
+            Ok((design, table))
+        });
+        let keys = keys.collect::<Result<Vec<_>>>()?;
+        let mut search = Self {
+            workload,
+            estimator,
+            keys,
+            declarations: Vec::new(),
+            indexes: Vec::new(),
+            exact: BTreeMap::new(),
+        };
+        let best = (0..search.keys.len()).map(|key| search.found(key, Vec::new()));
+        let Some(best) = best.min_by(compare) else { return Ok(search) };
+        for declaration in declarations {
+            if let Some(table) = search.index(best.key, &declaration)? {
+                search.indexes.push(table);
+                search.declarations.push(declaration);
+            }
+        }
+        Ok(search)
+    }
+
+    /// Returns designs with their estimates: all keys alone, and the best combinations with indexes.
+    pub(super) fn designs(mut self) -> Result<Vec<(Design, DesignEstimate)>> {
+        let mut combinations: Vec<Found> = Vec::new();
+        for key in 0..self.keys.len() {
+            combinations.extend(self.combinations(key));
+        }
+        combinations.sort_by(compare);
+        combinations.truncate(COMBINATIONS);
+        let mut designs = Vec::new();
+        for (design, table) in &self.keys {
+            designs.push((design.clone(), self.estimator.of_tables(&[table])));
+        }
+        for found in combinations {
+            designs.extend(self.exact(&found)?);
+        }
+        Ok(designs)
+    }
+
+    /// Returns combinations of a key with one index, with two, and with more as long as each lowers
+    /// the score.
+    fn combinations(&self, key: usize) -> Vec<Found> {
+        let mut combinations = Vec::new();
+        let all = 0..self.indexes.len();
+        for first in all.clone() {
+            combinations.push(self.found(key, vec![first]));
+            let seconds = all.clone().skip(first + 1);
+            combinations.extend(seconds.map(|second| self.found(key, vec![first, second])));
+        }
+        let mut best = combinations.iter().min_by(|a, b| compare(a, b)).cloned();
+        while let Some(found) = best.take().filter(|found| found.indexes.len() < INDEXES_MAX) {
+            let others = all.clone().filter(|at| !found.indexes.contains(at));
+            let more = others.map(|at| {
+                let mut indexes = found.indexes.clone();
+                indexes.push(at);
+                indexes.sort_unstable();
+                self.found(key, indexes)
+            });
+            let least = more.min_by(compare);
+            best = least.filter(|least| compare(least, &found) == Ordering::Less);
+            combinations.extend(best.clone());
+        }
+        combinations.dedup();
+        combinations
+    }
+
+    /// Estimates a combination as if its indexes were those under the best key.
+    fn found(&self, key: usize, indexes: Vec<usize>) -> Found {
+        let mut tables = vec![&self.keys[key].1];
+        tables.extend(indexes.iter().map(|at| &self.indexes[*at]));
+        let estimate = self.estimator.of_tables(&tables);
+        let breaks_limit = breaks_limit(self.workload, &estimate);
+        Found { breaks_limit, score: estimate.score(), key, indexes }
+    }
+
+    /// Estimates a combination; `None` if it is no valid design, or has an index that no question
+    /// is read by.
+    fn exact(&mut self, found: &Found) -> Result<Option<(Design, DesignEstimate)>> {
+        for at in &found.indexes {
+            if !self.exact.contains_key(&(found.key, *at)) {
+                let table = self.index(found.key, &self.declarations[*at])?;
+                self.exact.insert((found.key, *at), table);
+            }
+        }
+        let (key, table) = &self.keys[found.key];
+        let declarations: Vec<&str> =
+            found.indexes.iter().map(|at| self.declarations[*at].as_str()).collect();
+        let key = key.key().to_string();
+        let Ok(design) = Design::new(self.workload, &key, &declarations.join("\n")) else {
+            return Ok(None);
+        };
+        let mut tables = vec![table];
+        for at in &found.indexes {
+            let Some(Some(table)) = self.exact.get(&(found.key, *at)) else { return Ok(None) };
+            tables.push(table);
+        }
+        let estimate = self.estimator.of_tables(&tables);
+        let ways: BTreeSet<&Way> =
+            estimate.questions.iter().map(|question| &question.way).collect();
+        let is_read = design
+            .indexes()
+            .iter()
+            .all(|index| ways.contains(&Way::Index(index.name().to_owned())));
+        Ok(is_read.then_some((design, estimate)))
+    }
+
+    /// Estimates an index under a key; `None` if the key cannot have it.
+    fn index(&self, key: usize, declaration: &str) -> Result<Option<TableEstimate>> {
+        let key = self.keys[key].0.key().to_string();
+        let Ok(design) = Design::new(self.workload, &key, declaration) else { return Ok(None) };
+        self.estimator.table(&design, 1).map(Some)
+    }
+}
+
+/// Returns true if a design breaks a limit by its estimate.
+pub(super) fn breaks_limit(workload: &Workload, estimate: &DesignEstimate) -> bool {
+    let limits = workload.limits();
+    let share = estimate.share();
+    let writes = estimate.spread.median_of_servers() * workload.writes_per_second();
+    let rows = estimate.questions.iter().map(|it| it.rows_real).fold(0.0, f64::max);
+    limits.rows_read.is_some_and(|max| rows > max as f64)
+        || limits.region_share.is_some_and(|max| share > max)
+        || limits.server_writes.is_some_and(|max| writes > max)
+}
+
+fn compare(one: &Found, other: &Found) -> Ordering {
+    one.breaks_limit
+        .cmp(&other.breaks_limit)
+        .then_with(|| two_digits(one.score).total_cmp(&two_digits(other.score)))
+        .then_with(|| one.indexes.len().cmp(&other.indexes.len()))
+        .then_with(|| one.score.total_cmp(&other.score))
+}

@@ -578,6 +578,33 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_by_an_exact_index_is_never_exceeded_under_any_seed() {
+        for seed in 0..20 {
+            let text = format!(
+                "field order u64: sequence\ncolumn o:c customer string: 5e4 values, zipf 0.8\n\
+                 column o:p placed millis: now\nwrite 20/s\nrows 3000\nseed {seed}\n\
+                 ask customer = ? newest 10 : 30/s"
+            );
+            let index = "by_customer [customer][placed desc null last]";
+            let (now, real) = rows(&text, "[order u64]", index);
+            assert!(now <= 20.0 && real <= 20.0, "seed {seed}: {now} {real}");
+        }
+    }
+
+    #[test]
+    fn no_estimate_exceeds_the_rows_that_exist() {
+        for question in ["sender = ?", "user = ? and sender = ? newest 5", "at >= now - 1d"] {
+            let text = format!(
+                "{ROWS}column d:s sender string: 4000 values, zipf 1\nask {question} : 1/s"
+            );
+            for key in ["[user string][at millis]", "[bucket 4 of at][at millis][user string]"] {
+                let (_, real) = rows(&text, key, "by_sender [sender][at]");
+                assert!(real <= 2.0 * 864_000.0, "{question} {key}: {real}");
+            }
+        }
+    }
+
+    #[test]
     fn an_index_reads_an_entry_and_a_row_for_each_match() {
         let text =
             format!("{ROWS}column d:s sender string: 4000 values\nask sender = ? limit 1 : 1/s");

@@ -63,7 +63,7 @@ fn workload(text: &str, rows: u64) -> Workload {
 }
 
 /// Workloads with the best designs that their spaces had when they were recorded.
-const FROZEN: [(u64, u64, &str, &str); 7] = [
+const FROZEN: [(u64, u64, &str, &str); 12] = [
     (0, 0, "[room u64][at millis desc]", "by_sender [sender][at desc]"),
     (
         0,
@@ -76,6 +76,11 @@ const FROZEN: [(u64, u64, &str, &str); 7] = [
     (10, 2, "[bucket 16 of a][a u64]", "a [y]"),
     (10, 3, "[salt 16][a string]", "a [bucket 16 of x][x]"),
     (10, 4, "[hash 2 of a][a string]", ""),
+    (1, 1000, "[bucket 16 of order][order u64]", "a [customer][placed desc null last]"),
+    (3, 1000, "[bucket 16 of at][at millis desc][visitor uuid]", "a [page][at desc]"),
+    (10, 1000, "[a u32]", "a [x]"),
+    (10, 1002, "[a u64]", "a [x]"),
+    (10, 1007, "[a uuid]", "a [y][at desc null last]"),
 ];
 
 /// Returns the workload of a trade; the random ones count as one more trade.

@@ -4,8 +4,6 @@
 
 use std::collections::BTreeSet;
 
-use rowhouse::advise::Workload;
-
 /// A key and indexes, as texts.
 pub(crate) type DesignText = (String, String);
 

@@ -97,7 +97,7 @@ async fn advice_for_frozen_workloads_costs_at_most_a_fifth_more_than_their_best_
     let dir = scratch();
     for (trade, seed, key, indexes) in FROZEN {
         let (name, text) = text_of(trade, seed);
-        let workload = workload(&text, 600);
+        let workload = workload(&text, 1200);
         let design = Design::new(&workload, key, indexes).unwrap();
         let simulation = simulate(&workload, &design, dir.path()).await.unwrap();
         assert!(!is_refused(&simulation), "{name}: {:?}", simulation.warnings);

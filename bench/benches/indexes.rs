@@ -8,15 +8,15 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use redb::{ReadableDatabase, ReadableTable, TableDefinition};
 use rowhouse_model::{
     Bytes, FamilyDescriptor, Get, Mutation, Put, RowRange, Scan, TableDescriptor, TableName,
 };
-use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, KEY_ATTRIBUTE};
-use rowhouse_store::{Store, Table};
+use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE};
+use rowhouse_store::{CompactionKind, Settings, Store, Table};
 use rustix::time::{ClockId, clock_gettime};
 
 const ROWS: u64 = 100_000;
@@ -80,7 +80,10 @@ struct Rowhouse {
 
 impl Rowhouse {
     fn open(dir: &Path, indexes: Option<&str>) -> Result<Self> {
-        let mut settings = rowhouse_store::Settings::default();
+        Self::open_with(dir, indexes, Settings::default())
+    }
+
+    fn open_with(dir: &Path, indexes: Option<&str>, mut settings: Settings) -> Result<Self> {
         settings.split.automatic = false;
         let store = Store::builder(dir).settings(settings).open()?;
         let name = TableName::parse("mail")?;
@@ -277,15 +280,122 @@ fn reads() -> Result<Costs> {
     ])
 }
 
+fn bytes_in(dir: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(dir)? {
+        bytes += entry?.metadata()?.len();
+    }
+    Ok(bytes)
+}
+
+/// The time until an index of so many rows is built.
+const BUILT_ROWS: u64 = 1_000_000;
+
+/// What an index costs on disk and in memory: bytes of the log, of files and of memory for each row
+/// of a hundred thousand, CPU of a put, of updates, of flushes and compactions, the time of a build
+/// for a million rows, and CPU of a read.
+fn places(indexes: Option<&str>) -> Result<()> {
+    let place = indexes.unwrap_or("no index");
+    let dir = tempfile::tempdir()?;
+    let settings = Settings {
+        memstore_flush_bytes: 1 << 30,
+        memstore_bytes_max: 4 << 30,
+        wal_segment_bytes: 1 << 30,
+        index_memory_bytes_max: 1 << 30,
+        ..Settings::default()
+    };
+    let rowhouse = Rowhouse::open_with(dir.path(), indexes, settings.clone())?;
+    let say = |what: &str, number: f64| println!("{place:28} {what:34} {number:10.2}");
+    let put = |mails: &[Mail], len: usize| {
+        cost(mails.len() as u64, || mails.chunks(len).try_for_each(|mails| rowhouse.put(mails)))
+    };
+    say("new rows in batches, µs CPU", put(&mails(0), BATCH)?);
+    say("bytes of log per row", bytes_in(&dir.path().join("wal"))? as f64 / ROWS as f64);
+    let (used, _) = rowhouse.store.index_memory_bytes();
+    say("bytes of index memory per entry", used as f64 / ROWS as f64);
+    say("flush, µs CPU per row", cost(ROWS, || rowhouse.finish())?);
+    say("bytes of files per row", bytes_in(&dir.path().join("files"))? as f64 / ROWS as f64);
+    say("changed rows in batches, µs CPU", put(&mails(1), BATCH)?);
+    say("changed rows one at a time, µs CPU", put(&mails(2), 1)?);
+    let compacted = cost(ROWS, || {
+        rowhouse.finish()?;
+        let tables = rowhouse.store.tables();
+        Ok(tables.iter().try_for_each(|table| table.compact(CompactionKind::Major))?)
+    });
+    say("flush and compaction, µs CPU per row", compacted?);
+    let (used, _) = rowhouse.store.index_memory_bytes();
+    say("index memory after 3 rounds, per entry", used as f64 / ROWS as f64);
+    if indexes.is_none() {
+        return Ok(());
+    }
+    let entries = rowhouse.store.table(&TableName::parse("mail.by_sender")?)?;
+    let read = |sender: u64| {
+        let start = [format!("sender{sender:06}").as_bytes(), b"\0\x01"].concat();
+        scanned(&entries, Scan::new(RowRange::prefix(&start))).map(|_| ())
+    };
+    (0..SENDERS).try_for_each(read)?;
+    say("100 entries, µs CPU", cost(SENDERS, || (0..SENDERS).try_for_each(read))?);
+    drop(entries);
+    rowhouse.store.close()?;
+    drop(rowhouse);
+    build(indexes, settings, say)
+}
+
+/// Declares an index on a million rows, and for an index in memory opens the store again.
+fn build(indexes: Option<&str>, settings: Settings, say: impl Fn(&str, f64)) -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let rowhouse = Rowhouse::open_with(dir.path(), None, settings.clone())?;
+    for nth in 0..BUILT_ROWS / ROWS {
+        let mut mails = mails(nth);
+        mails.iter_mut().for_each(|mail| mail.key[4] = b'0' + nth as u8);
+        mails.chunks(BATCH).try_for_each(|mails| rowhouse.put(mails))?;
+    }
+    rowhouse.finish()?;
+    let name = TableName::parse("mail")?;
+    let wait = |store: &Store| -> Result<()> {
+        loop {
+            match store.index_state(&name, "by_sender")? {
+                IndexState::Ready => return Ok(()),
+                IndexState::Off(why) => anyhow::bail!("off: {why}"),
+                _ => std::thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    };
+    let begun = Instant::now();
+    let cpu = cost(BUILT_ROWS, || {
+        rowhouse.store.change_table(&name, |table| {
+            let declared = format!("1 {}", indexes.expect("it is built"));
+            Ok(table.clone().attribute(INDEXES_ATTRIBUTE, declared))
+        })?;
+        wait(&rowhouse.store)
+    })?;
+    say("build of a million, s", begun.elapsed().as_secs_f64());
+    say("build, µs CPU per entry", cpu);
+    let (used, _) = rowhouse.store.index_memory_bytes();
+    say("index memory after a build, per entry", used as f64 / BUILT_ROWS as f64);
+    rowhouse.store.close()?;
+    drop(rowhouse);
+    let begun = Instant::now();
+    let store = Store::builder(dir.path()).settings(settings).open()?;
+    say("open, s", begun.elapsed().as_secs_f64());
+    wait(&store)?;
+    say("open until the index is ready, s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let rowhouse = |indexes: Option<&'static str>| {
         move |dir: &Path| -> Result<Box<dyn Indexed>> {
             Ok(Box::new(Rowhouse::open(dir, indexes)?))
         }
     };
-    let runs: [(&str, Box<dyn Fn() -> Result<Costs>>); 5] = [
+    let runs: [(&str, Box<dyn Fn() -> Result<Costs>>); 6] = [
         ("rowhouse, no index", Box::new(move || writes(&rowhouse(None)))),
         ("rowhouse, one index", Box::new(move || writes(&rowhouse(Some("by_sender [sender]"))))),
+        (
+            "rowhouse, in memory",
+            Box::new(move || writes(&rowhouse(Some("by_sender [sender] memory")))),
+        ),
         ("fjall, by hand", Box::new(|| writes(&|dir| Ok(Box::new(Fjall::open(dir)?))))),
         (
             "redb, by hand",
@@ -297,6 +407,11 @@ fn main() -> Result<()> {
     ];
     let wanted: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
     let is_wanted = |engine: &str| wanted.is_empty() || wanted.iter().any(|it| engine.contains(it));
+    for index in [None, Some("by_sender [sender]"), Some("by_sender [sender] memory")] {
+        if is_wanted("places") {
+            places(index)?;
+        }
+    }
     for (engine, run) in runs.into_iter().filter(|(engine, _)| is_wanted(engine)) {
         let rounds = (0..ROUNDS).map(|_| run()).collect::<Result<Vec<_>>>()?;
         for (at, (what, _)) in rounds[0].iter().enumerate() {

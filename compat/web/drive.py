@@ -151,14 +151,14 @@ CARET = """
 
 def pages(page, base, table, into):
     for lang in ["en", "zh"]:
-        for path in ["", f"tables/{table}", "servers", "query", "calls", "tasks", "settings"]:
+        for path in ["", "tables", f"tables/{table}", "servers", "query", "calls", "tasks", "settings"]:
             page.open(f"{base}/{path}?lang={lang}")
             title = page.evaluate("document.querySelector('h1').textContent")
             check(f"/{path} in {lang}", title)
             product, database = page.evaluate(
                 "['.product', '.database'].map(it => document.querySelector(it).textContent)")
             check(f"product and database on /{path}", product == "rowhouse" and database == "data", (product, database))
-            page.screenshot(into / f"{path.replace('/', '-') or 'tables'}-{lang}.png")
+            page.screenshot(into / f"{path.replace('/', '-') or 'overview'}-{lang}.png")
     page.open(f"{base}/tables/{table}?lang=en")
     template = page.evaluate("document.body.innerText.includes('[user string]')")
     check("the template is shown", template)

@@ -6,6 +6,7 @@ use crate::command::admin::AdminArgs;
 use crate::command::advise::AdviseArgs;
 use crate::command::backup::{BackupArgs, RestoreArgs};
 use crate::command::check::CheckArgs;
+use crate::command::delete::DeleteArgs;
 use crate::command::demo::DemoArgs;
 use crate::command::export::ExportArgs;
 use crate::command::heat::HeatArgs;
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Backup(BackupArgs),
     /// Check that a database is whole, without opening it
     Check(CheckArgs),
+    /// Delete the rows that a query returns
+    Delete(DeleteArgs),
     /// Run an experiment on this machine
     Demo(DemoArgs),
     /// Write a table to HFiles in the layout of HBase's bulk load

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => command::serve::run(args),
         Command::Backup(args) => command::backup::backup(&args),
         Command::Check(args) => command::check::run(&args),
+        Command::Delete(args) => command::delete::run(&args),
         Command::Demo(args) => command::demo::run(&args),
         Command::Export(args) => command::export::run(&args),
         Command::Heat(args) => command::heat::run(&args),

@@ -24,6 +24,9 @@ fn a_wrong_argument_is_reported_with_its_place_and_ends_every_command_with_statu
         ("shell -e list --connect hbase://", "--connect"),
         ("export 'a b' --hfiles out", "TABLE"),
         ("stats data --table 'a b'", "--table"),
+        ("delete t 'a = 1' --batch-rows 0", "--batch-rows"),
+        ("delete t 'a = 1' --batch-rows 10001", "--batch-rows"),
+        ("delete t 'a = 1' --zone nowhere", "--zone"),
         ("hfile a.hfile --key [bad", "--key"),
         ("hfile a.hfile --cells --row ''", "--row"),
         ("hfile a.hfile --cells --start '\\x4'", "--start"),
@@ -62,6 +65,7 @@ fn missing_directory_is_named_and_not_created() {
         "salvage PLACE --into out",
         "export t --hfiles out --data PLACE",
         "heat t --data PLACE",
+        "delete t 'a = 1' --data PLACE",
     ] {
         for (place, message) in [
             ("nothing/there", "no such directory: "),
@@ -84,6 +88,36 @@ fn missing_directory_is_named_and_not_created() {
     left.sort();
     assert_eq!(left, ["empty", "file"]);
     assert_eq!(std::fs::read_dir(dir.path().join("empty")).unwrap().count(), 0);
+}
+
+#[test]
+fn rows_are_deleted_from_the_command_line_and_a_dry_run_counts_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let ran = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
+            .args(arguments)
+            .args(["--data", "data"])
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        let err = String::from_utf8(ran.stderr).unwrap();
+        assert!(ran.status.success(), "{arguments:?}: {err}");
+        (String::from_utf8(ran.stdout).unwrap(), err)
+    };
+    let create = "create 'mail', 'd', KEY => '[user string][at millis desc]'";
+    let put = |user: &str, at: &str| {
+        format!("put 'mail', {{user => '{user}', at => '{at}'}}, 'd:q', 'v'")
+    };
+    let puts = [put("ann", "2019-12-31T20:00"), put("bob", "2019-05-01"), put("bob", "2021-01-01")];
+    let script = [&[create.to_owned()], &puts[..]].concat().join("; ");
+    run(&["shell", "-e", &script]);
+    let (out, _) = run(&["delete", "mail", "user = 'bob' and at < 2020", "--dry-run"]);
+    assert_eq!(out, "1 row would be deleted\n");
+    let (out, err) = run(&["delete", "mail", "at < 2020", "--zone", "+08:00"]);
+    assert_eq!(out, "1 row deleted\n");
+    assert!(err.contains("hint: ") && err.contains("TTL"), "{err}");
+    let (out, _) = run(&["delete", "mail", "user in ('ann', 'bob')", "--batch-rows", "1"]);
+    assert_eq!(out, "2 rows deleted\n");
 }
 
 /// Splits a command line into words, some in single quotes.

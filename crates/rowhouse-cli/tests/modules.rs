@@ -39,6 +39,7 @@ const STORE: &[Layer] = &[
             "observer",
             "oversized_rows",
             "reader_memory",
+            "index_memory",
             "block_cache",
             "damage",
             "heat",
@@ -88,6 +89,7 @@ const SERVER: &[Layer] = &[
         &[
             "limits",
             "options",
+            "access",
             "backups",
             "bulk_loads",
             "call_metrics",
@@ -154,7 +156,7 @@ fn modules_of_the_program_use_only_those_below_them() {
 const CIRCLE_MAX: usize = 6;
 
 /// Crates with larger circles, and the size of the largest.
-const LARGER_CIRCLES: &[(&str, usize)] = &[("rowhouse-schema", 28), ("rowhouse-store", 8)];
+const LARGER_CIRCLES: &[(&str, usize)] = &[("rowhouse-store", 8)];
 
 #[test]
 fn circles_of_imports_are_small() {

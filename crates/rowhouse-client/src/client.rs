@@ -11,6 +11,7 @@ use uuid::Uuid;
 use crate::connection::{CallRequest, Connections};
 use crate::locate::{Located, Locator, RegionTarget, explained, table_state};
 use crate::retry::{Attempts, Failure};
+use crate::transport::Transport;
 use crate::{Admin, Settings, Table, Target};
 
 /// A client for a cluster. Clones share the connections and the region cache. Dropping the last
@@ -36,7 +37,8 @@ impl Client {
     /// # Errors
     /// `Connection` or `Timeout` if no address in `target` answers. There are no retries, so a
     /// wrong address is reported immediately. `InvalidRequest` for a cluster port that speaks
-    /// another protocol than `target` means.
+    /// another protocol than `target` means, and for TLS files that are not PEM or do not belong
+    /// together; `Io` for unreadable ones; `Unsupported` for TLS without the feature `tls`.
     pub async fn connect(target: &Target) -> Result<Self> {
         Self::connect_with(target, Settings::default()).await
     }
@@ -47,12 +49,15 @@ impl Client {
     /// As [`Client::connect`].
     pub async fn connect_with(target: &Target, settings: Settings) -> Result<Self> {
         let settings = Arc::new(settings);
-        let connections = Arc::new(Connections::new(settings.clone()));
+        let transport = Transport::new(target.tls.as_ref())?;
+        let connections = Arc::new(Connections::new(settings.clone(), transport.clone()));
         let locator = Locator::new(target, connections.clone(), settings.clone());
         let deadline = Attempts::new(&settings).deadline();
         let cluster_id = match locator.cluster_id(deadline).await {
             Ok(id) => id,
-            Err(failure) => return Err(explained(target, &settings, failure.error).await),
+            Err(failure) => {
+                return Err(explained(target, &settings, &transport, failure.error).await);
+            }
         };
         let nonce_group = random();
         let shared = Shared { settings, cluster_id, connections, locator, nonce_group };

@@ -28,7 +28,7 @@
 //!
 //! | type | purpose |
 //! |---|---|
-//! | [`Target`] | the location of the cluster: its servers, or ZooKeeper |
+//! | [`Target`] | the location of the cluster: its servers, or ZooKeeper; with TLS or without |
 //! | [`Client`] | connects to the cluster, caches connections and locations; cheap to clone |
 //! | [`Table`] | reads and changes rows, individually or in batches |
 //! | [`Scanner`] | reads a range of rows, and follows regions that move, split or fail |
@@ -46,6 +46,9 @@
 //! within their timeout. A mutation whose answer was lost is retried only if it is idempotent or
 //! carries a nonce by which the server recognizes the retry, as increments do. Authentication is
 //! simple: the server trusts [`Settings::user`].
+//!
+//! # Features
+//! `tls`, off by default, adds TLS with the C code of ring.
 
 mod admin;
 mod batch;
@@ -57,10 +60,12 @@ mod locate;
 mod retry;
 mod scan;
 mod settings;
+mod site;
 mod table;
 mod target;
 #[cfg(test)]
 mod tests;
+mod transport;
 
 pub use admin::Admin;
 pub use client::Client;
@@ -74,4 +79,4 @@ pub use rowhouse_model::{
 pub use scan::Scanner;
 pub use settings::Settings;
 pub use table::Table;
-pub use target::Target;
+pub use target::{Place, Target, TlsSettings};

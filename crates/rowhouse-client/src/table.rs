@@ -5,13 +5,13 @@ use rowhouse_format::convert::multi::{
 };
 use rowhouse_format::convert::mutate::{self, MutateCall};
 use rowhouse_format::convert::search::{self, SearchCall};
-use rowhouse_format::convert::{CellPlacement, get, result};
+use rowhouse_format::convert::{CellPlacement, delete, get, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::CellReader;
 use rowhouse_model::{
-    Bytes, CellKind, Condition, Error, ErrorKind, FacetCount, Get, MatchingRows, Mutation,
-    MutationOutcome, RegionInfo, Result, Row, RowCondition, RowMutations, Scan, SearchRequest,
-    SearchText, ServerName, TableName,
+    Bytes, CellKind, Condition, DeleteRows, DeletedRows, Error, ErrorKind, FacetCount, Get,
+    MatchingRows, Mutation, MutationOutcome, RegionInfo, Result, Row, RowCondition, RowMutations,
+    Scan, SearchRequest, SearchText, ServerName, TableName,
 };
 
 use crate::locate::TableRegions;
@@ -288,6 +288,24 @@ impl Table {
         };
         let (answer, _) = self.client.call_row(&self.name, b"", true, build).await?;
         Ok(answer.value)
+    }
+
+    /// Deletes rows of the region that holds the range's start, for about a second, and returns
+    /// where the next call begins. Only `rowhouse serve` has such deletes. It is retried: rows that
+    /// were deleted by a call whose answer was lost do not count.
+    ///
+    /// # Errors
+    /// As [`Table::get`]; `InvalidRequest` for a query that is wrong and a batch size out of
+    /// bounds; `Unsupported` for conditions on qualifier fields.
+    pub async fn delete_rows(&self, request: &DeleteRows) -> Result<DeletedRows> {
+        let build = |located: &crate::locate::Located| {
+            let region = located.as_region_ref().to_proto();
+            let call = delete::call_to_proto(request.clone());
+            Ok((proto::CoprocessorServiceRequest { region, call }, Vec::new()))
+        };
+        let (answer, _) =
+            self.client.call_row(&self.name, &request.range.start, true, build).await?;
+        delete::answer_from_proto(answer.value)
     }
 
     /// Returns the table's regions in order, each with its current server, from `hbase:meta`.

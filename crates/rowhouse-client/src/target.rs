@@ -1,6 +1,7 @@
 //! A cluster's location.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use rowhouse_model::{Error, Result};
 
@@ -11,9 +12,19 @@ const ZOOKEEPER_PORT: u16 = 2181;
 /// HBase's default parent znode.
 const ZNODE: &str = "/hbase";
 
+/// Where a cluster is located, and how its servers are connected to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The servers that are contacted to locate the cluster.
+    pub place: Place,
+    /// TLS to masters and region servers; `None` connects without. ZooKeeper's connections are
+    /// always plain.
+    pub tls: Option<TlsSettings>,
+}
+
 /// The servers that are contacted to locate a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum Place {
     /// The cluster's masters or region servers, as host and port, tried one after the other.
     Servers(Vec<(String, u16)>),
     /// The ZooKeeper ensemble that the cluster registers with.
@@ -25,38 +36,138 @@ pub enum Target {
     },
 }
 
+/// TLS to a cluster's servers. All files are PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsSettings {
+    /// The authorities that are trusted; `None` trusts the authorities that the system trusts.
+    pub ca: Option<PathBuf>,
+    /// The client's certificate, followed by the intermediate ones, and its private key, which may
+    /// be in the same file.
+    pub identity: Option<(PathBuf, PathBuf)>,
+    /// Whether a server's certificate must name the host that is connected to. Default `true`.
+    pub check_names: bool,
+}
+
+impl Default for TlsSettings {
+    fn default() -> Self {
+        Self { ca: None, identity: None, check_names: true }
+    }
+}
+
+/// The schemes in URLs: the scheme, whether ZooKeeper locates the cluster, whether TLS is used.
+const SCHEMES: [(&str, bool, bool); 4] = [
+    ("hbase", false, false),
+    ("hbase+tls", false, true),
+    ("hbase+zk", true, false),
+    ("hbase+zk+tls", true, true),
+];
+
 impl Target {
+    /// Returns true if a URL with this scheme is a cluster's.
+    pub fn is_scheme(scheme: &str) -> bool {
+        SCHEMES.iter().any(|(name, ..)| *name == scheme)
+    }
+
     /// Parses `hbase://HOST[:PORT][,HOST[:PORT]…]` or `hbase+zk://HOST[:PORT][,…][/ZNODE]`. An
     /// address in brackets (`[::1]:16020`) may contain colons. The default ports are 16020 and
     /// 2181, the default znode is `/hbase`.
+    ///
+    /// `hbase+tls://` and `hbase+zk+tls://` connect to the servers with TLS. Such a URL may end in
+    /// `?ca=FILE` for the trusted authorities, `certificate=FILE` and `key=FILE` for the client's
+    /// own certificate, and `names=unchecked`, all joined by `&`.
     ///
     /// ```
     /// use rowhouse_client::Target;
     ///
     /// let target = Target::parse("hbase+zk://zk1,zk2:2182/hbase-unsecure")?;
     /// assert_eq!(target.to_string(), "hbase+zk://zk1:2181,zk2:2182/hbase-unsecure");
+    /// let target = Target::parse("hbase+tls://db.example.org?ca=/etc/ssl/ours.pem")?;
+    /// assert!(target.tls.is_some());
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for another scheme, no address, an empty host or an invalid port.
+    /// `InvalidRequest` for another scheme, no address, an empty host, an invalid port or an
+    /// unknown parameter.
     pub fn parse(url: &str) -> Result<Self> {
-        if let Some(rest) = url.strip_prefix("hbase://") {
-            let servers = parse_addresses(url, rest.strip_suffix('/').unwrap_or(rest), RPC_PORT)?;
-            return Ok(Self::Servers(servers));
-        }
-        let Some(rest) = url.strip_prefix("hbase+zk://") else {
+        let scheme = url.split_once("://").and_then(|(scheme, rest)| {
+            let known = SCHEMES.iter().find(|(name, ..)| *name == scheme)?;
+            Some((known, rest))
+        });
+        let Some((&(_, is_zookeeper, has_tls), rest)) = scheme else {
             return Err(Error::invalid(format!(
-                "a cluster is hbase://HOST:PORT or hbase+zk://HOST:PORT/ZNODE: url={url}"
+                "a cluster is hbase://HOST:PORT or hbase+zk://HOST:PORT/ZNODE, or with TLS \
+                 hbase+tls://HOST:PORT or hbase+zk+tls://HOST:PORT/ZNODE: url={url}"
             )));
         };
+        let (rest, tls) = match rest.split_once('?') {
+            Some(_) if !has_tls => {
+                return Err(Error::invalid(format!(
+                    "only hbase+tls:// and hbase+zk+tls:// have parameters: url={url}"
+                )));
+            }
+            None if !has_tls => (rest, None),
+            None => (rest, Some(TlsSettings::default())),
+            Some((rest, parameters)) => (rest, Some(TlsSettings::parse(url, parameters)?)),
+        };
+        if !is_zookeeper {
+            let servers = parse_addresses(url, rest.strip_suffix('/').unwrap_or(rest), RPC_PORT)?;
+            return Ok(Self { place: Place::Servers(servers), tls });
+        }
         let (addresses, znode) = match rest.split_once('/') {
             Some((addresses, znode)) => (addresses, znode.trim_end_matches('/')),
             None => (rest, ""),
         };
         let znode = if znode.is_empty() { ZNODE.to_owned() } else { format!("/{znode}") };
         let servers = parse_addresses(url, addresses, ZOOKEEPER_PORT)?;
-        Ok(Self::ZooKeeper { servers, znode })
+        Ok(Self { place: Place::ZooKeeper { servers, znode }, tls })
+    }
+}
+
+impl TlsSettings {
+    /// Parses a URL's parameters.
+    fn parse(url: &str, parameters: &str) -> Result<Self> {
+        let mut tls = Self::default();
+        let mut certificate = None;
+        let mut key = None;
+        for parameter in parameters.split('&') {
+            match parameter.split_once('=') {
+                Some(("ca", file)) if !file.is_empty() => tls.ca = Some(file.into()),
+                Some(("certificate", file)) if !file.is_empty() => certificate = Some(file.into()),
+                Some(("key", file)) if !file.is_empty() => key = Some(file.into()),
+                Some(("names", "unchecked")) => tls.check_names = false,
+                _ => {
+                    return Err(Error::invalid(format!(
+                        "unknown parameter `{parameter}`; there are ca=FILE, certificate=FILE, \
+                         key=FILE and names=unchecked: url={url}"
+                    )));
+                }
+            }
+        }
+        tls.identity = match (certificate, key) {
+            (None, None) => None,
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            _ => {
+                return Err(Error::invalid(format!(
+                    "certificate=FILE and key=FILE belong together: url={url}"
+                )));
+            }
+        };
+        Ok(tls)
+    }
+}
+
+/// Formats the parameters of a URL, with the question mark before them.
+impl fmt::Display for TlsSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ca = self.ca.as_ref().map(|file| format!("ca={}", file.display()));
+        let identity = self.identity.as_ref().map(|(certificate, key)| {
+            format!("certificate={}&key={}", certificate.display(), key.display())
+        });
+        let names = (!self.check_names).then(|| "names=unchecked".to_owned());
+        let parameters: Vec<_> = [ca, identity, names].into_iter().flatten().collect();
+        let mark = if parameters.is_empty() { "" } else { "?" };
+        write!(f, "{mark}{}", parameters.join("&"))
     }
 }
 
@@ -89,11 +200,12 @@ fn parse_address(url: &str, address: &str, default_port: u16) -> Result<(String,
 /// Formats the target in the form that [`Target::parse`] accepts.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (scheme, servers, znode) = match self {
-            Self::Servers(servers) => ("hbase", servers, ""),
-            Self::ZooKeeper { servers, znode } => ("hbase+zk", servers, &**znode),
+        let (scheme, servers, znode) = match &self.place {
+            Place::Servers(servers) => ("hbase", servers, ""),
+            Place::ZooKeeper { servers, znode } => ("hbase+zk", servers, &**znode),
         };
-        write!(f, "{scheme}://")?;
+        let tls = if self.tls.is_some() { "+tls" } else { "" };
+        write!(f, "{scheme}{tls}://")?;
         for (at, (host, port)) in servers.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
             if host.contains(':') {
@@ -102,7 +214,8 @@ impl fmt::Display for Target {
                 write!(f, "{comma}{host}:{port}")?;
             }
         }
-        f.write_str(znode)
+        f.write_str(znode)?;
+        self.tls.iter().try_for_each(|tls| write!(f, "{tls}"))
     }
 }
 
@@ -119,6 +232,12 @@ mod tests {
             ("hbase+zk://h", "hbase+zk://h:2181/hbase"),
             ("hbase+zk://h:1,k:2/", "hbase+zk://h:1,k:2/hbase"),
             ("hbase+zk://h/a/b", "hbase+zk://h:2181/a/b"),
+            ("hbase+tls://h", "hbase+tls://h:16020"),
+            ("hbase+zk+tls://h", "hbase+zk+tls://h:2181/hbase"),
+            (
+                "hbase+tls://h/?names=unchecked&key=/k&ca=/c d&certificate=/e",
+                "hbase+tls://h:16020?ca=/c d&certificate=/e&key=/k&names=unchecked",
+            ),
         ] {
             let target = Target::parse(url).unwrap();
             assert_eq!(target.to_string(), canonical);
@@ -139,6 +258,12 @@ mod tests {
             "hbase://h:x",
             "hbase://h:65536",
             "hbase+zk:///hbase",
+            "hbase://h?ca=/c",
+            "hbase+tls://h?",
+            "hbase+tls://h?ca=",
+            "hbase+tls://h?names=x",
+            "hbase+tls://h?certificate=/c",
+            "hbase+tls://h?key=/c",
         ] {
             let error = Target::parse(url).unwrap_err();
             assert!(error.message().contains(url), "{error}");

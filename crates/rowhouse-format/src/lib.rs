@@ -13,6 +13,8 @@
 //! | [`meta`] | `hbase:meta` and `hbase:namespace`, synthesized | `docs/formats/meta.md` |
 //! | [`zk`] | the part of the ZooKeeper protocol that clients use | `docs/formats/zookeeper.md` |
 //! | [`hfile`] | cell files | `docs/formats/hfile.md` |
+//! | [`keystore`] | Java's keystores, recognized | |
+//! | `pem` | certificates and keys, with the feature `pem` | |
 //!
 //! A server feeds input to [`rpc::ServerConnection`] and answers its events; a client writes with
 //! [`rpc::encode_request`] and parses with [`rpc::Response::decode`]. A get, from request to
@@ -55,7 +57,10 @@
 pub mod convert;
 pub mod exception;
 pub mod hfile;
+pub mod keystore;
 pub mod meta;
+#[cfg(feature = "pem")]
+pub mod pem;
 pub mod proto;
 pub mod rpc;
 pub mod zk;

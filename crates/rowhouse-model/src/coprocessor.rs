@@ -11,11 +11,13 @@ pub enum Coprocessor {
     /// AggregateImplementation: row count, minimum, maximum, sum, average, standard deviation and
     /// median for a column.
     Aggregate,
+    /// BulkDeleteEndpoint, from HBase's examples: deletes what a scan of a region returns.
+    BulkDelete,
 }
 
 impl Coprocessor {
     /// All coprocessors.
-    pub const ALL: [Self; 2] = [Self::MultiRowMutation, Self::Aggregate];
+    pub const ALL: [Self; 3] = [Self::MultiRowMutation, Self::Aggregate, Self::BulkDelete];
 
     /// Returns HBase's class name.
     pub const fn class_name(self) -> &'static str {
@@ -24,6 +26,7 @@ impl Coprocessor {
                 "org.apache.hadoop.hbase.coprocessor.MultiRowMutationEndpoint"
             }
             Self::Aggregate => "org.apache.hadoop.hbase.coprocessor.AggregateImplementation",
+            Self::BulkDelete => "org.apache.hadoop.hbase.coprocessor.example.BulkDeleteEndpoint",
         }
     }
 

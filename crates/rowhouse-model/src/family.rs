@@ -1,6 +1,7 @@
 //! Column family declarations.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -25,6 +26,14 @@ const COMPRESSION_COMPACT: &str = "COMPRESSION_COMPACT";
 const COMPRESSION_COMPACT_MAJOR: &str = "COMPRESSION_COMPACT_MAJOR";
 /// Compression for files that a minor compaction writes.
 const COMPRESSION_COMPACT_MINOR: &str = "COMPRESSION_COMPACT_MINOR";
+
+/// How long increments may stay out of the log; rowhouse's own. An attribute, or a configuration
+/// value.
+const BUFFERED: &str = "BUFFERED";
+/// The units of BUFFERED, in milliseconds.
+const PERIOD_UNITS: [(&str, u64); 3] = [("ms", 1), ("s", 1_000), ("m", 60_000)];
+/// The periods that BUFFERED may declare.
+const PERIODS: RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_secs(3600);
 
 /// Attributes that affect stored or returned data, and their supported values. All others
 /// (replication scope, MOB, cache hints) affect nothing that a reader could see and are stored as
@@ -207,6 +216,27 @@ impl FamilyDescriptor {
         word.and_then(|word| DataBlockEncoding::from_name(&word)).unwrap_or(DataBlockEncoding::None)
     }
 
+    /// Returns BUFFERED: the longest time for which the increments of the family's counters may
+    /// stay out of the log; `None`, the default, to log each increment.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rowhouse_model::FamilyDescriptor;
+    ///
+    /// let counters = FamilyDescriptor::new("n")?.attribute("BUFFERED", "1s");
+    /// assert_eq!(counters.buffered(), Some(Duration::from_secs(1)));
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn buffered(&self) -> Option<Duration> {
+        parse_period(&self.buffered_word()?)
+    }
+
+    fn buffered_word(&self) -> Option<String> {
+        let configured = || self.configuration.get(BUFFERED).map(|text| text.to_uppercase());
+        self.word(BUFFERED).or_else(configured).filter(|word| word != "NONE")
+    }
+
     /// Checks that a store can hold this family as declared.
     ///
     /// # Errors
@@ -248,6 +278,16 @@ impl FamilyDescriptor {
         if self.word("BLOOMFILTER").as_deref() == Some(ROW_PREFIX) {
             self.bloom_prefix_len()?;
         }
+        if let Some(word) = self.buffered_word()
+            && !parse_period(&word).is_some_and(|period| PERIODS.contains(&period))
+        {
+            return Err(Error::invalid(format!(
+                "{BUFFERED} of family {} must be a time from 10ms to 60m, such as 500ms, 1s or 1m, \
+                 or NONE: {}",
+                escape(&self.name),
+                word.to_lowercase()
+            )));
+        }
         Ok(())
     }
 
@@ -265,6 +305,14 @@ impl FamilyDescriptor {
         let value = self.attributes.get(name.as_bytes())?;
         Some(String::from_utf8_lossy(value).to_uppercase())
     }
+}
+
+/// Parses a time such as `1s`, in any case.
+fn parse_period(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let (_, millis) = PERIOD_UNITS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
+    number.parse::<u64>().ok()?.checked_mul(millis).map(Duration::from_millis)
 }
 
 /// The block compression in a family's files.

@@ -29,6 +29,21 @@ pub struct HeatColumn {
     pub length_millis: i64,
     /// Row key ranges, by start key. Together they cover all keys.
     pub buckets: Vec<HeatBucket>,
+    /// A random sample of the requests, in the order in which they came. Each read in it counts for
+    /// as many of the column's reads as the others, and each write likewise. Empty if it was
+    /// measured without a sample: by region, or by an earlier version.
+    pub sample: Vec<HeatSample>,
+}
+
+/// A request in a column's sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeatSample {
+    /// The time, in milliseconds since 1970.
+    pub at_millis: i64,
+    /// The row key, or the first 128 bytes.
+    pub row: Bytes,
+    /// True for a mutation, false for a read.
+    pub is_write: bool,
 }
 
 /// The requests to a row key range in a time span.
@@ -87,4 +102,36 @@ impl HotRow {
     pub fn is_certain(&self) -> bool {
         self.requests_min() > self.overestimate
     }
+}
+
+/// Chooses from weighted items, in their order, at most `count_max` that count for equally much:
+/// one from each of several equal parts of the whole weight, at random. No item is chosen twice, so
+/// there are fewer if one item has much of the weight.
+pub fn thinned<T>(weighted: Vec<(f64, T)>, count_max: usize) -> Vec<T> {
+    let total: f64 = weighted.iter().map(|(weight, _)| weight).sum();
+    let heaviest = weighted.iter().map(|(weight, _)| *weight).fold(0.0, f64::max);
+    let part = (total / count_max.max(1) as f64).max(heaviest);
+    let mut parts: u64 = 0;
+    let mut point = unit_of(parts) * part;
+    let mut sum = 0.0;
+    let mut chosen = Vec::new();
+    for (weight, item) in weighted {
+        sum += weight;
+        if point < sum {
+            chosen.push(item);
+        }
+        while point < sum {
+            parts += 1;
+            point = (parts as f64 + unit_of(parts)) * part;
+        }
+    }
+    chosen
+}
+
+/// Returns a number from 0 to 1 that looks random (the last steps of SplitMix64).
+fn unit_of(number: u64) -> f64 {
+    let mut mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed >> 11) as f64 / (1u64 << 53) as f64
 }

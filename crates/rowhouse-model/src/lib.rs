@@ -20,6 +20,7 @@ mod cluster_status;
 mod compaction_state;
 mod coprocessor;
 mod counter;
+mod delete_rows;
 mod error;
 mod escape;
 mod family;
@@ -60,6 +61,7 @@ pub use cluster_status::{Balanced, ClusterStatus, RegionLoad, ServerLoad, Server
 pub use compaction_state::CompactionState;
 pub use coprocessor::Coprocessor;
 pub use counter::counter_value;
+pub use delete_rows::{DeleteRows, DeletedCells, DeletedRows};
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{blanks, escape, escape_controls, escape_line, escape_xml, unescape};
 pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells};
@@ -68,7 +70,7 @@ pub use filter::{
     FilterRange, FuzzyKey, ListOperator, RegexEngine, RegexPattern,
 };
 pub use fullwidth::{ascii_of, full_width_hint};
-pub use heat::{HeatBucket, HeatColumn, HeatReport, HotColumns, HotRow};
+pub use heat::{HeatBucket, HeatColumn, HeatReport, HeatSample, HotColumns, HotRow, thinned};
 pub use hex::{hex, unhex};
 pub use history::{CellEntry, CellHistory, CellLocation, CellStatus};
 pub use index_report::{IndexReport, IndexStatus};

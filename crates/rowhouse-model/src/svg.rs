@@ -68,6 +68,13 @@ impl Svg {
         ));
     }
 
+    /// Adds a line through these points.
+    pub fn polyline(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
+        let points = points.into_iter().map(|(x, y)| format!("{},{}", Rounded(x), Rounded(y)));
+        let points: Vec<_> = points.collect();
+        self.element(format_args!(r#"<polyline class="{class}" points="{}"/>"#, points.join(" ")));
+    }
+
     /// Adds an element as it is written.
     pub fn element(&mut self, element: impl Display) {
         // Writing to a string cannot fail.
@@ -89,6 +96,19 @@ impl Svg {
 <rect class="page" width="{width}" height="{height}"/>
 {}</svg>
 "##,
+            self.body
+        )
+    }
+
+    /// Returns the drawing as an element of an HTML page, which has the rules for the classes. It
+    /// stretches to the size that the page gives it. `label` says what it shows, for readers who do
+    /// not see it.
+    pub fn inline(self, (width, height): (f64, f64), class: &str, label: &str) -> String {
+        let width = Rounded(width);
+        let height = Rounded(height);
+        let label = escape_xml(label);
+        format!(
+            r#"<svg class="{class}" viewBox="0 0 {width} {height}" preserveAspectRatio="none" role="img" aria-label="{label}">{}</svg>"#,
             self.body
         )
     }

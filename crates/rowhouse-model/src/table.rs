@@ -230,7 +230,9 @@ impl TableDescriptor {
         for (name, class) in self.coprocessor_classes() {
             if Coprocessor::from_class_name(class).is_none() {
                 return Err(Error::unsupported(format!(
-                    "coprocessor {} of table {} is not supported: attribute={}, supported={}",
+                    "coprocessor {} of table {} is not supported, Java classes do not run here: a \
+                     program that embeds rowhouse-server can have an observer in place of a \
+                     RegionObserver (docs/limits.md): attribute={}, supported={}",
                     escape(class),
                     self.name,
                     escape(name),

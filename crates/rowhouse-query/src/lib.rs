@@ -8,6 +8,7 @@
 
 mod at_point;
 mod choose;
+mod delete;
 mod entries;
 mod entry_reader;
 mod index_rows;
@@ -25,6 +26,7 @@ mod table_query;
 
 pub use at_point::{StoreRows, StoreSource, at_once};
 pub use choose::{Access, AccessPath, Candidate};
+pub use delete::delete_rows;
 pub use entries::Written;
 pub use index_rows::{IndexQuery, IndexRows};
 pub use judge::EntryOrder;

@@ -78,14 +78,23 @@ pub fn scan_region(
     let table = store.table(&region.info().table)?;
     // The table may have replaced the one that the region belongs to.
     region.check_serving()?;
-    let range = request.scan.range.intersect(&region.info().range);
     let predicate = Predicate::parse(request.query)?;
     if predicate.has_matches() {
         key_of(&table)?;
-        return scan_search(search, region, &predicate, request.scan, range);
+        return scan_search(search, region, &predicate, request.scan);
     }
     let query = table_query(store, &region.info().table, predicate)?;
-    let ranges = ranges_within(&query.plan, &range);
+    scan_query(store, region, query, request)
+}
+
+/// As [`scan_region`], for a query without `matches`.
+pub(crate) fn scan_query(
+    store: &Store,
+    region: &Region,
+    query: TableQuery,
+    request: &QueryScan<'_>,
+) -> Result<RegionScanner> {
+    let ranges = ranges_within(&query.plan, &request.scan.range.intersect(&region.info().range));
     if request.as_of == 0
         && let Some((plan, order)) = choose(store, &query, request, &ranges)?
     {
@@ -158,13 +167,13 @@ fn choose(
 /// Opens a scan over the rows in a range that match a query with `matches`. The scanner takes the
 /// rows that the search has found one after the other, and judges them by the rest of the query.
 #[cfg(feature = "search")]
-fn scan_search(
+pub(crate) fn scan_search(
     search: Option<&Search>,
     region: &Region,
     predicate: &Predicate,
     scan: &Scan,
-    range: RowRange,
 ) -> Result<RegionScanner> {
+    let range = scan.range.intersect(&region.info().range);
     if scan.time_range != rowhouse_model::TimeRange::ALL || !scan.family_time_ranges.is_empty() {
         return Err(Error::unsupported("a query with `matches` cannot have a time range"));
     }
@@ -182,12 +191,11 @@ fn scan_search(
 }
 
 #[cfg(not(feature = "search"))]
-fn scan_search(
+pub(crate) fn scan_search(
     _: Option<&Search>,
     _: &Region,
     _: &Predicate,
     _: &Scan,
-    _: RowRange,
 ) -> Result<RegionScanner> {
     Err(search::refused())
 }

@@ -12,26 +12,36 @@ use rowhouse_store::{Store, Table, is_unreadable};
 use crate::choose::{Access, Candidate};
 use crate::projection::add_condition_columns;
 
-/// A table query, planned by the key. Times without a zone are UTC.
+/// A table query, planned by the key.
 pub(crate) struct TableQuery {
     pub(crate) table: Arc<Table>,
     pub(crate) key: KeySchema,
     pub(crate) columns: Option<ColumnSchema>,
     pub(crate) predicate: Predicate,
+    /// The zone of times that name none.
+    zone: TimeZone,
     pub(crate) plan: Plan,
 }
 
 impl TableQuery {
+    /// Plans a query whose times without a zone are UTC.
+    ///
+    /// # Errors
+    /// As [`TableQuery::new_in`].
+    pub(crate) fn new(table: Arc<Table>, predicate: Predicate) -> Result<Self> {
+        Self::new_in(table, predicate, TimeZone::UTC)
+    }
+
     /// # Errors
     /// `InvalidRequest` for a query that is wrong, and for a table without a row-key template.
-    pub(crate) fn new(table: Arc<Table>, predicate: Predicate) -> Result<Self> {
+    pub(crate) fn new_in(table: Arc<Table>, predicate: Predicate, zone: TimeZone) -> Result<Self> {
         let key = key_of(&table)?;
         let columns = ColumnSchema::of_table(table.descriptor())?;
         let plan = match &columns {
-            Some(columns) => key.plan_with_columns(columns, &predicate, &TimeZone::UTC)?,
-            None => key.plan_in(&predicate, &TimeZone::UTC)?,
+            Some(columns) => key.plan_with_columns(columns, &predicate, &zone)?,
+            None => key.plan_in(&predicate, &zone)?,
         };
-        Ok(Self { table, key, columns, predicate, plan })
+        Ok(Self { table, key, columns, predicate, zone, plan })
     }
 
     /// Chooses how up to `limit` rows in the plan's `ranges` are read. Without `explains` nothing
@@ -49,9 +59,9 @@ impl TableQuery {
         let Ok(Some(indexes)) = self.table.indexes() else { return by_key(Vec::new()) };
         let mut plans = Vec::new();
         for index in indexes.indexes() {
-            let Self { key, columns, predicate, .. } = self;
+            let Self { key, columns, predicate, zone, .. } = self;
             let declared = (key, columns.as_ref());
-            let plan = Candidate::plan(index, declared, predicate, &TimeZone::UTC, scan);
+            let plan = Candidate::plan(index, declared, predicate, zone, scan);
             plans.push((index.name().to_owned(), plan));
         }
         if plans.iter().all(|(_, plan)| plan.is_err()) {

@@ -64,8 +64,9 @@ mod typed;
 mod value;
 
 pub use advise::{
-    ColumnGroup, ColumnGroups, FamilySize, Finding, HeatMap, HeatMapColumn, HottestRange,
-    LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad, Rule, check_table,
+    ColumnGroup, ColumnGroups, FamilySize, Finding, HeatMap, HeatMapColumn, HotPrefix,
+    HottestRange, LoadCause, LoadKind, LoadProfile, LoadVerdict, MissingEvidence, Remedy,
+    RemedyKind, RowLoad, Rule, SampledRequest, check_table,
 };
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
@@ -83,7 +84,8 @@ pub use index::{
     INDEX_MAINTAINER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost,
     IndexOf, IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, LIST_FAMILY, Promotion,
     QUEUE_FAMILY, SEGMENT_FAMILY, SERVER_MAINTAINER, Search, SearchField, SearchPlan, WhyNot,
-    check_altered_declarations, check_declarations, index_damage, is_former_key, layout_of,
+    check_altered_declarations, check_buffered_columns, check_declarations, index_damage,
+    is_former_key, layout_of,
 };
 pub use key::{
     INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,
@@ -94,7 +96,7 @@ pub use plan::{
     PlanStream, Predicate, QualifierPlan, QualifierRange, RANGES_MAX, Residual, RowSequence,
     Statistics, StreamMerge,
 };
-pub use time::{Date, Time, TimeUnit, TimeZone};
+pub use time::{Date, Time, TimeUnit, TimeZone, parse_zone, zone_name};
 pub use typed::{FromField, FromRowKey, RowKey, ToField};
 pub use value::{Decimal, FieldValue, Float, Uuid, Value};
 

@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::Options;
+use crate::access::Access;
 use crate::backups::Backups;
 use crate::bulk_loads::BulkLoads;
 use crate::index_checks::IndexChecks;
@@ -47,6 +48,8 @@ pub(crate) struct Cluster {
     /// The memory for calls to all ports.
     pub(crate) call_memory: Arc<CallMemory>,
     pub(crate) options: Options,
+    /// How clients may connect.
+    pub(crate) access: Access,
     /// Begins to serve a region server's port.
     pub(crate) serve_port: ServePort,
     /// The tasks that serve ports.
@@ -116,6 +119,7 @@ impl Cluster {
                 options.connection_memory_bytes,
             )),
             options: options.clone(),
+            access: Access::default(),
             serve_port,
             tasks: Mutex::default(),
             namespace_region: store.namespace_region(),

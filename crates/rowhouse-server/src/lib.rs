@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `connection/`, `dispatch.rs`, `answer.rs` | a connection's calls, routed and answered |
 //! | `memory.rs`, `workers.rs`, `cap.rs` | what calls may hold, the threads, limits on a server |
+//! | `access/` | TLS on the ports |
 //! | `handle/` | one file for each group of methods |
 //! | `cluster.rs`, `region_server.rs`, `members.rs` | shared state, one server, live servers |
 //! | `lifecycle.rs`, `load_meter.rs`, `balancer/` | starting and stopping, load, moves |
@@ -20,6 +21,7 @@
 //! # }
 //! ```
 
+mod access;
 mod answer;
 mod backups;
 mod balancer;
@@ -56,5 +58,10 @@ mod web;
 mod workers;
 mod zookeeper;
 
-pub use options::{Options, WebPort};
-pub use server::Server;
+pub use options::{Options, Plain, TlsFiles, WebPort};
+pub use server::{Server, ServerBuilder};
+
+/// Observers of changes to tables, for [`ServerBuilder::observer`], and the store that they see.
+pub mod observer {
+    pub use rowhouse_store::{Additions, Observer, RowChange, Store, Table, TableChange};
+}

@@ -1,6 +1,9 @@
 //! All server limits.
 
-#![cfg_attr(not(feature = "web"), allow(dead_code, reason = "only the web port has some of them"))]
+#![cfg_attr(
+    not(all(feature = "tls", feature = "web")),
+    allow(dead_code, reason = "only TLS and the web port have some of them")
+)]
 
 use std::time::Duration;
 
@@ -99,6 +102,12 @@ pub(crate) const WORKERS_MAX: usize = 64;
 pub(crate) const FRAME_SLACK_BYTES: usize = 1 << 20;
 /// Maximum time from connecting to the first call.
 pub(crate) const HANDSHAKE_WAIT: Duration = Duration::from_secs(30);
+/// How long a TLS handshake may take.
+pub(crate) const TLS_HANDSHAKE_WAIT: Duration = Duration::from_secs(10);
+/// Bytes that a TLS connection holds for a client that takes them slowly.
+pub(crate) const TLS_BUFFER_BYTES_MAX: usize = 32 << 10;
+/// The interval at which the certificate files are looked at.
+pub(crate) const TLS_FILES_LOOK: Duration = Duration::from_secs(10);
 /// Requests to the ZooKeeper port above [`INPUT_BYTES_MIN`] that are read at once, up to 1 MiB
 /// each.
 pub(crate) const ZOOKEEPER_LONG_REQUESTS_MAX: usize = 16;

@@ -48,6 +48,15 @@ pub struct Options {
     /// Where web pages, metrics and health are served over HTTP, without authentication. Default
     /// [`WebPort::Off`].
     pub web: WebPort,
+    /// The certificate for TLS on the RPC and web ports, with the feature `tls`. `None`, the
+    /// default, accepts plain connections alone. The ZooKeeper port is always plain.
+    pub tls: Option<TlsFiles>,
+    /// Whether connections without TLS are accepted on a server with a certificate. `None`, the
+    /// default, accepts them from the same machine.
+    pub plain: Option<Plain>,
+    /// Whether whoever reaches a port off loopback may connect, without a certificate of
+    /// [`TlsFiles::clients`]. Default `false`: the server does not start with such a port.
+    pub allow_unauthenticated: bool,
     /// The store's sizes and limits.
     pub settings: Settings,
 }
@@ -70,9 +79,33 @@ impl Options {
             call_memory_bytes: 512 << 20,
             connection_memory_bytes: 64 << 20,
             web: WebPort::Off,
+            tls: None,
+            plain: None,
+            allow_unauthenticated: false,
             settings: Settings::default(),
         }
     }
+}
+
+/// A server's TLS files, all in PEM. They are read again when they change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The server's certificate, followed by the intermediate ones.
+    pub certificate: PathBuf,
+    /// The certificate's private key, without a passphrase.
+    pub key: PathBuf,
+    /// The authorities whose certificates clients must have; `None` requires no certificate.
+    pub clients: Option<PathBuf>,
+}
+
+/// Whether a server with a certificate accepts connections without TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plain {
+    /// From everywhere: HBase 2.5 and clients in other languages have no TLS. Their data can be
+    /// read on the network.
+    Allow,
+    /// From nowhere, not even the same machine.
+    Refuse,
 }
 
 /// Where web pages, metrics and health are served over HTTP.

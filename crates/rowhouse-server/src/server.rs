@@ -4,20 +4,21 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Error, ErrorKind, Result, ServerName};
+use rowhouse_model::{Columns, Error, ErrorKind, Result, ServerName, TableDescriptor, TableName};
 use rowhouse_search::SearchEngine;
-use rowhouse_store::Store;
+use rowhouse_store::{Additions, Observer, RowChange, Store, TableChange, with_observers};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
+use crate::access::{Access, refuse_exposed};
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::limits::{
     CONNECTIONS_MAX, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, KEEPALIVE_TIME, SCANNER_LEASE,
-    SCANNER_MEMORY_WAIT, STOP_WAIT,
+    SCANNER_MEMORY_WAIT, STOP_WAIT, TLS_FILES_LOOK,
 };
 use crate::ports::{Ports, RpcPort, bind, local_address};
 use crate::region_server::{RegionServer, start_code};
@@ -35,15 +36,130 @@ pub struct Server {
 /// Interval between checks whether a backup has ended.
 const BACKUP_LOOK: Duration = Duration::from_millis(20);
 
+/// Opens a server with parts of a program: [`Server::builder`].
+#[must_use = "nothing is served before `start`"]
+pub struct ServerBuilder {
+    options: Options,
+    observers: Vec<(String, MakeObserver)>,
+}
+
+/// Makes an observer once the store is open.
+type MakeObserver = Box<dyn FnOnce(&Store) -> Arc<dyn Observer> + Send>;
+
+/// An observer under the name that the program gives it.
+struct NamedObserver<O> {
+    name: String,
+    observer: O,
+}
+
+impl<O: Observer> Observer for NamedObserver<O> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn columns(&self) -> Columns {
+        self.observer.columns()
+    }
+
+    fn row_changes(&self, change: &RowChange, additions: &mut Additions) -> Result<()> {
+        self.observer.row_changes(change, additions)
+    }
+
+    fn table_changes(&self, table: &TableName, change: TableChange) {
+        self.observer.table_changes(table, change);
+    }
+}
+
+impl ServerBuilder {
+    /// Runs an observer for every table that names it in the attribute `rowhouse.observers` (`1
+    /// audit`), which any client can set when it creates or alters a table. Without the observer,
+    /// such a table is only read.
+    ///
+    /// `make` gets the store when it is open and no client is served yet. The observer may retain
+    /// the handle until [`Server::stop`], to look up the tables to which it adds mutations.
+    pub fn observer<O: Observer + 'static>(
+        mut self,
+        name: &str,
+        make: impl FnOnce(&Store) -> O + Send + 'static,
+    ) -> Self {
+        let name = name.to_owned();
+        let named = name.clone();
+        let make = move |store: &Store| -> Arc<dyn Observer> {
+            Arc::new(NamedObserver { name: named, observer: make(store) })
+        };
+        self.observers.push((name, Box::new(make)));
+        self
+    }
+
+    /// As [`Server::start`].
+    ///
+    /// # Errors
+    /// As [`Server::start`]; `InvalidRequest` for an observer whose name has other characters than
+    /// ASCII letters, digits, `_`, `-` and `.`, or is given twice.
+    pub async fn start(self) -> Result<Server> {
+        Server::start_with(self.options, self.observers).await
+    }
+}
+
 impl Server {
+    /// Returns a builder, for a program that adds parts of its own: observers.
+    ///
+    /// ```no_run
+    /// use rowhouse_server::observer::{Additions, Observer, RowChange};
+    /// use rowhouse_server::{Options, Server};
+    ///
+    /// /// Refuses rows without a title.
+    /// struct Titles;
+    ///
+    /// impl Observer for Titles {
+    ///     fn columns(&self) -> rowhouse_model::Columns {
+    ///         rowhouse_model::Columns::all()
+    ///     }
+    ///
+    ///     fn row_changes(
+    ///         &self,
+    ///         change: &RowChange,
+    ///         _: &mut Additions,
+    ///     ) -> rowhouse_model::Result<()> {
+    ///         if change.after.is_empty() || change.after.value("d", "title").is_some() {
+    ///             return Ok(());
+    ///         }
+    ///         Err(rowhouse_model::Error::invalid("a post has a title"))
+    ///     }
+    /// }
+    ///
+    /// # async fn run() -> rowhouse_model::Result<()> {
+    /// let server = Server::builder(Options::new("rowhouse-data"));
+    /// let server = server.observer("titles", |_| Titles).start().await?;
+    /// # server.stop().await
+    /// # }
+    /// ```
+    pub fn builder(options: Options) -> ServerBuilder {
+        ServerBuilder { options, observers: Vec::new() }
+    }
+
     /// Opens the store, binds the ports and starts serving.
     ///
     /// # Errors
     /// `InUse` with the directory or address if another process holds the data directory or a port;
-    /// `InvalidRequest` for an invalid address; `Unsupported` for a web address without the feature
-    /// `web`; errors as for [`Store::open`].
+    /// `InvalidRequest` for an invalid address, and for one off loopback without certificates of
+    /// clients or [`Options::allow_unauthenticated`]; `Unsupported` for a web address without the feature
+    /// `web`, or a certificate without the feature `tls`; errors as for [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
+        Self::start_with(options, Vec::new()).await
+    }
+
+    async fn start_with(options: Options, observers: Vec<(String, MakeObserver)>) -> Result<Self> {
+        check_names(&observers)?;
+        let access = Access::new(&options)?;
         let Ports { master, region_servers, web } = Ports::bind(&options).await?;
+        for port in std::iter::once(&master).chain(&region_servers) {
+            refuse_exposed(local_address(&port.listener)?, "--listen", &options)?;
+        }
+        if let Some(listener) = &web {
+            refuse_exposed(local_address(listener)?, "--web", &options)?;
+        }
+        access.check_name(&master.announced.0);
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
         let ports = region_servers.len() + 1;
         descriptors::raise(descriptors_required(ports, options.settings.open_files_max));
@@ -57,11 +173,17 @@ impl Server {
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
         let search = Arc::new(SearchEngine::start(&store)?);
         let web_address = web.as_ref().map(local_address).transpose()?;
-        let (cluster, listeners) =
+        let (mut cluster, listeners) =
             assemble((store, search), master, region_servers, web_address, &options)?;
+        cluster.access = access;
+        let cluster = Arc::new(cluster);
         let address = format!("{}:{}", cluster.master.name.host, cluster.master.name.port);
         cluster.store.set_address(&address)?;
         let nodes = Arc::new(zookeeper::Nodes::new(Arc::clone(&cluster))?);
+        for (_, make) in observers {
+            // An observer may hold the store, which closes only with the server from here on.
+            cluster.store.observe_named(make(&cluster.store))?;
+        }
         let (stop, stopping) = watch::channel(false);
         let server = Self {
             address,
@@ -81,6 +203,9 @@ impl Server {
         let mut tasks = cluster.tasks.lock();
         tasks.spawn(expire_scanners(Arc::clone(&cluster), stopping.clone()));
         tasks.spawn(balancer::run(Arc::clone(&cluster), stopping.clone()));
+        if cluster.access.has_tls() {
+            tasks.spawn(reload_certificates(Arc::clone(&cluster), stopping.clone()));
+        }
         let stop = stopping.clone();
         let serve =
             move |stream, peer| zookeeper::serve(stream, peer, Arc::clone(&nodes), stop.clone());
@@ -115,6 +240,17 @@ impl Server {
     /// Returns the ZooKeeper port's address.
     pub fn zookeeper(&self) -> SocketAddr {
         self.zookeeper
+    }
+
+    /// Returns true if the RPC and web ports accept TLS.
+    pub fn has_tls(&self) -> bool {
+        self.cluster.access.has_tls()
+    }
+
+    /// Reads the certificate files again, which the server also does when they change. Wrong ones
+    /// are reported in the log, and the earlier ones stay.
+    pub fn reload_certificates(&self) {
+        self.cluster.access.reload(false);
     }
 
     /// Returns once a client has requested to stop the server, which [`Options::allow_shutdown`]
@@ -158,6 +294,18 @@ impl Server {
     }
 }
 
+/// Refuses names of observers that no table can give, and a name that is given twice.
+fn check_names(observers: &[(String, MakeObserver)]) -> Result<()> {
+    let table = TableDescriptor::new(TableName::meta());
+    with_observers(table, observers.iter().map(|(name, _)| name))?;
+    let mut names: Vec<&str> = observers.iter().map(|(name, _)| &name[..]).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::invalid(format!("two observers have one name: name={}", pair[0]))),
+        None => Ok(()),
+    }
+}
+
 /// A port, and the server that answers on it.
 type Listening = (TcpListener, Arc<RegionServer>);
 
@@ -168,7 +316,7 @@ fn assemble(
     region_servers: Vec<RpcPort>,
     web: Option<SocketAddr>,
     options: &Options,
-) -> Result<(Arc<Cluster>, Vec<Listening>)> {
+) -> Result<(Cluster, Vec<Listening>)> {
     let start_code = start_code();
     let web_port = web.map(|address| address.port());
     let described = |port: &RpcPort| -> Result<_> {
@@ -194,10 +342,8 @@ fn assemble(
     if servers.is_empty() {
         servers.push(Arc::clone(&master_server));
     }
-    Ok((
-        Arc::new(Cluster::new((store, search), master_server, servers, serve_rpc, options)?),
-        listeners,
-    ))
+    let cluster = Cluster::new((store, search), master_server, servers, serve_rpc, options)?;
+    Ok((cluster, listeners))
 }
 
 /// Serves a region server's or the master's RPC port.
@@ -217,6 +363,7 @@ fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
     let max = crate::limits::WEB_CONNECTIONS_MAX + crate::limits::WEB_MONITORING_CONNECTIONS_MAX;
     let stop = cluster.master.stopping();
     let web = crate::web::Web::new(context);
+    cluster.tasks.lock().spawn(crate::web::sample(web.clone(), stop.clone()));
     let serve = move |stream, peer| crate::web::serve(stream, peer, web.clone());
     cluster.tasks.lock().spawn(accept(listener, max, stop, serve));
 }
@@ -299,6 +446,21 @@ async fn expire_scanners(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>)
                 cluster.searches.expire();
             }
             _ = stop.changed() => return,
+        }
+    }
+}
+
+/// Reads the certificate files again when they change.
+async fn reload_certificates(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(TLS_FILES_LOOK) => {}
+            _ = stop.changed() => return,
+        }
+        let cluster = Arc::clone(&cluster);
+        let reloaded = tokio::task::spawn_blocking(move || cluster.access.reload(true)).await;
+        if let Err(error) = reloaded {
+            tracing::error!(%error, "the TLS certificate was not looked at");
         }
     }
 }

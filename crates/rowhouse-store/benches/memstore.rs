@@ -9,6 +9,10 @@
 #[allow(dead_code, unused_imports, reason = "a bench needs a part of a private module")]
 mod memstore;
 
+#[path = "../src/index_memory.rs"]
+#[allow(dead_code, unused_imports, reason = "no memstore here belongs to an index")]
+mod index_memory;
+
 /// Types that a memstore's flush results refer to; nothing is flushed here.
 mod store_file {
     pub(crate) struct StoreFile;

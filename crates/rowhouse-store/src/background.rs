@@ -15,10 +15,14 @@ use rowhouse_model::{Bytes, Error, Result};
 pub(crate) enum Work {
     /// Flush a full memstore to a file.
     Flush { region: u64, family: Bytes },
+    /// Compact the memstores of a BUFFERED family in memory.
+    CompactMemory { region: u64, family: Bytes },
     /// Make the next log segment, and sync the full ones.
     TidyLog,
     /// Sync the log, after a delay.
     SyncLog,
+    /// Log the counters that are due.
+    LogCounters,
     /// Remove the files that are retained for the next log segments.
     RemoveSpares,
     /// Flush the memstores that pin the oldest log segment.
@@ -59,9 +63,11 @@ impl Queue {
             // Flushes make room for writers, so they go before other work.
             match work {
                 Work::Flush { .. } | Work::RelieveMemory => state.work.push_front(work),
-                Work::RelieveLog
+                Work::CompactMemory { .. }
+                | Work::RelieveLog
                 | Work::TidyLog
                 | Work::SyncLog
+                | Work::LogCounters
                 | Work::RemoveSpares
                 | Work::ExpireSnapshots
                 | Work::KeepHeat => state.work.push_back(work),

@@ -132,6 +132,14 @@ impl BlockCache {
         self.bytes_max
     }
 
+    /// Returns how many lookups found a block, and how many did not.
+    pub(crate) fn lookups(&self) -> (u64, u64) {
+        let hits = self.caches().map(Cache::hits).sum();
+        // A block that the first cache lacks is looked up in the second.
+        let found_second = self.in_memory.get().map_or(0, Cache::hits);
+        (hits, self.blocks.misses().saturating_sub(found_second))
+    }
+
     /// Evicts all blocks from these files.
     pub(crate) fn evict(&self, files: &BTreeSet<u64>) -> Evicted {
         let blocks = Cell::new(0);
@@ -171,7 +179,7 @@ fn cache(bytes_max: u64) -> Cache<BlockKey, CachedBlock, ByBytes> {
 mod tests {
     use std::sync::Arc;
 
-    use rowhouse_model::{FamilyDescriptor, Put, Scan, TableDescriptor, TableName};
+    use rowhouse_model::{FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName};
 
     use super::*;
     use crate::disk::simulated::SimulatedDisk;
@@ -238,6 +246,27 @@ mod tests {
         (0..3).for_each(|_| read(&table, Scan::all().family("b")));
         assert_eq!(cached_blocks(&table, "a"), before);
         assert!(cached_blocks(&table, "b") > 100, "{}", cached_blocks(&table, "b"));
+    }
+
+    #[test]
+    fn a_lookup_is_a_hit_or_a_miss_once_also_where_there_are_two_caches() {
+        let (store, table) = table([family("a").attribute("IN_MEMORY", "true"), family("b")]);
+        let region = &table.regions()[0];
+        let get = Get::new(vec![0, 0, 0, 1]).unwrap().family("a");
+        table.get(&get).unwrap();
+        let blocks = &region.engine().files.blocks;
+        let (hits, misses) = blocks.lookups();
+        assert!(misses > 0, "{hits} {misses}");
+        table.get(&get).unwrap();
+        let (more_hits, more_misses) = blocks.lookups();
+        assert!(
+            more_hits > hits && more_misses == misses,
+            "{hits}→{more_hits} {misses}→{more_misses}"
+        );
+        let usage = store.usage();
+        assert_eq!((usage.block_cache_hits, usage.block_cache_misses), (more_hits, more_misses));
+        assert!(usage.log_bytes > 0 && usage.memstore_bytes == 0, "{usage:?}");
+        assert_eq!(usage.block_cache_bytes, store.block_cache_bytes().0);
     }
 
     #[test]

@@ -10,13 +10,14 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result, escape};
 
 use crate::background::{Queue, Work};
 use crate::clock::TimestampSource;
-use crate::commits::{Nonces, RecentWrites, RowLocks};
+use crate::commits::{Nonces, RecentWrites, RowLocks, UnloggedCounters};
 use crate::compaction_queue::{Candidates, Compactions};
 use crate::disk::Disk;
 use crate::erased::Erased;
 use crate::family::{Families, FamilyStore};
 use crate::heat::Heat;
 use crate::id_queue::IdQueue;
+use crate::index_memory::IndexMemory;
 use crate::layout::file_path;
 use crate::manifest::{Edit, EditKind, LogForgotten, LogSynced, Manifest};
 use crate::memstore::Memstore;
@@ -50,9 +51,11 @@ pub(crate) struct Engine {
     /// other commit is then in progress.
     pub(crate) freeze_latch: RwLock<()>,
     pub(crate) memory: Memory,
+    pub(crate) index_memory: Arc<IndexMemory>,
     pub(crate) reader_memory: Arc<ReaderMemory>,
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
+    pub(crate) counters: UnloggedCounters,
     pub(crate) observers: Observers,
     /// The tables that have indexes; `None` if there are none.
     pub(crate) indexed: ArcSwapOption<Erased>,
@@ -62,6 +65,8 @@ pub(crate) struct Engine {
     pub(crate) queue: Queue,
     /// Log maintenance that no caller has to wait for.
     pub(crate) log_work: Queue,
+    /// Wakes the thread that logs counters: some are due earlier than it knows.
+    pub(crate) counter_work: Queue,
     pub(crate) space: Space,
     /// The compaction threads' work.
     pub(crate) compactions: Compactions,
@@ -99,6 +104,7 @@ impl Engine {
     pub(crate) fn end_background(&self) {
         self.queue.close();
         self.log_work.close();
+        self.counter_work.close();
         self.compactions.close();
         self.splits.close();
         self.index_builds.close();
@@ -209,8 +215,9 @@ impl Engine {
         family
     }
 
-    /// Removes a dropped family from the map.
+    /// Removes a dropped family from the map. The caller holds the freeze latch exclusively.
     pub(crate) fn forget_family(&self, family: &FamilyStore) {
+        self.counters.discard(family.region_id(), family.name());
         self.families.write().remove(&(family.region_id(), family.name().clone()));
     }
 
@@ -263,9 +270,17 @@ impl Engine {
         })
     }
 
-    /// Requests a flush of the family if the memstore is full, or of the largest memstores if
-    /// memory is short. Called after cells were added.
-    pub(crate) fn after_insert(&self, family: &FamilyStore, memstore: &Memstore) {
+    /// Counts the bytes that were added to a memstore. Requests a flush of the family if the
+    /// memstore is full, or of the largest memstores if memory is short.
+    pub(crate) fn after_insert(&self, family: &FamilyStore, memstore: &Memstore, added: u64) {
+        if let Some(in_memory) = family.in_memory() {
+            memstore.count(added);
+            if in_memory.is_rewrite_due(memstore.bytes()) {
+                family.request_flush(&self.queue);
+            }
+            return;
+        }
+        self.memory.add(added);
         if memstore.bytes() >= self.settings.memstore_flush_bytes {
             family.request_flush(&self.queue);
         } else if self.memory.bytes() > self.settings.memstore_bytes_max / 4 * 3 {
@@ -276,7 +291,10 @@ impl Engine {
     /// Discards a family's memstores and marks its files for deletion.
     pub(crate) fn discard(&self, family: &FamilyStore) {
         let dropped = family.drop_all();
-        self.leave_to_readers(dropped.frozen.iter().chain([&dropped.active]));
+        // The bytes of an index in memory count as such while a reader holds them.
+        if family.in_memory().is_none() {
+            self.leave_to_readers(dropped.frozen.iter().chain([&dropped.active]));
+        }
         // Memory without readers is free now; readers holding the rest are requested to release it.
         drop(dropped);
         self.reader_memory.free();

@@ -7,7 +7,8 @@ use rowhouse_model::{
     Bytes, Columns, Error, ErrorKind, Result, TableDescriptor, TableName, escape,
 };
 use rowhouse_schema::{
-    Index, IndexOf, IndexSchema, IndexState, KeyMismatch, QUEUE_FAMILY, index_damage,
+    INDEX_STATE_ATTRIBUTE, Index, IndexOf, IndexSchema, IndexState, KeyMismatch, QUEUE_FAMILY,
+    index_damage,
 };
 
 use crate::engine::Engine;
@@ -40,6 +41,8 @@ pub(crate) struct MaintainedIndex {
     /// The entry table. After a split it leads to the new regions.
     pub(crate) table: Arc<Table>,
     damage: Option<KnownDamage>,
+    /// It is in memory, and has had no room there.
+    is_out_of_memory: bool,
 }
 
 /// The damage to an index that is not rebuilt yet.
@@ -63,13 +66,15 @@ impl MaintainedIndex {
             let is_off = is_replaced || matches!(state, Ok(IndexState::Off(_)));
             KnownDamage { why, is_off, is_temporary: !is_off || is_small() }
         });
-        Self { index, table: Arc::clone(table), damage }
+        let is_out_of_memory = index.is_in_memory()
+            && matches!(IndexState::of_table(table.descriptor()), Ok(IndexState::Off(_)));
+        Self { index, table: Arc::clone(table), damage, is_out_of_memory }
     }
 
     /// Returns true if the index is not maintained, because the index data is damaged and not yet
-    /// rebuilt.
+    /// rebuilt, or because it is in memory and off.
     pub(crate) fn is_off(&self) -> bool {
-        self.damage.as_ref().is_some_and(|damage| damage.is_off)
+        self.is_out_of_memory || self.damage.as_ref().is_some_and(|damage| damage.is_off)
     }
 
     /// Refuses a new value for a unique index whose data is damaged, until it is rebuilt: another
@@ -202,6 +207,11 @@ impl IndexedTable {
         Ok(Self { indexes, columns, has_single_columns, copies, searches })
     }
 
+    /// Returns true if all indexes are in memory: a change needs the log no more than without them.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.all().all(|maintained| maintained.index.is_in_memory())
+    }
+
     /// All indexes.
     pub(crate) fn all(&self) -> impl Iterator<Item = &MaintainedIndex> {
         self.indexes.iter().chain(&self.copies).chain(&self.searches)
@@ -210,6 +220,35 @@ impl IndexedTable {
     /// Returns an index by name.
     pub(crate) fn find(&self, name: &str) -> Option<&MaintainedIndex> {
         self.all().find(|maintained| maintained.index.name() == name)
+    }
+}
+
+/// Returns a table's descriptor when the store is opened: an index in memory has no entries then.
+pub(crate) fn opened(table: &TableDescriptor) -> TableDescriptor {
+    let table = table.clone();
+    if !is_in_memory(&table) {
+        return table;
+    }
+    let building = IndexState::Building { next_row: Bytes::new() };
+    table.attribute(INDEX_STATE_ATTRIBUTE, building.to_string())
+}
+
+/// Returns true if a table belongs to an index that is in memory alone.
+pub(crate) fn is_in_memory(table: &TableDescriptor) -> bool {
+    IndexOf::of_table(table).ok().flatten().is_some_and(|of| of.is_in_memory)
+}
+
+/// Refuses something that is done to tables with files.
+///
+/// # Errors
+/// `Unsupported` for a table that belongs to an index in memory.
+pub(crate) fn refuse_in_memory(table: &TableDescriptor, refused: &str) -> Result<()> {
+    match IndexOf::of_table(table)? {
+        Some(of) if of.is_in_memory => Err(Error::unsupported(format!(
+            "the entries of index {of} are in memory alone, and cannot be {refused}: table={}",
+            table.name()
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -58,6 +58,7 @@ mod hand_over;
 mod heat;
 mod hfile;
 mod id_queue;
+mod index_memory;
 mod indexed;
 mod key_formatter;
 mod layout;
@@ -119,7 +120,7 @@ pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
 };
-pub use store::{LayoutChange, NO_SEARCH, SearchIndex, Store};
+pub use store::{LayoutChange, NO_SEARCH, SearchIndex, Store, StoreUsage};
 pub use store_file::{FILE_PARTS, FileReads};
 pub use table::{Table, TableScanner};
 pub use wait_mode::{NonBlocking, WaitMode};

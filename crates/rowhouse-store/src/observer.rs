@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use rowhouse_model::{Bytes, Columns, Error, Mutation, Result, Row, TableDescriptor, TableName};
+use rowhouse_schema::check_buffered_columns;
 
 /// The table attribute that names the observers without which the table cannot be written:
 /// `1 NAME, NAME`. See [`with_observers`].
@@ -97,7 +98,10 @@ pub(crate) type ObserversByTable = HashMap<TableName, TableObservers>;
 /// The observers of a table.
 #[derive(Clone)]
 pub(crate) struct TableObservers {
+    /// Those of this table, then those that the descriptor names and the process offers.
     registered: Vec<Arc<dyn Observer>>,
+    /// How many of them are offered.
+    offered: usize,
     /// The names that the table's descriptor asks for.
     named: Result<Vec<String>>,
 }
@@ -106,7 +110,8 @@ pub(crate) struct TableObservers {
 #[derive(Default)]
 pub(crate) struct Observers {
     by_table: ArcSwapOption<ObserversByTable>,
-    changing: Mutex<()>,
+    /// The observers for all tables that name them. Held while `by_table` changes.
+    offered: Mutex<Vec<Arc<dyn Observer>>>,
     noted: Mutex<Vec<Noted>>,
 }
 
@@ -126,7 +131,7 @@ impl Noted {
 
 impl Default for TableObservers {
     fn default() -> Self {
-        Self { registered: Vec::new(), named: Ok(Vec::new()) }
+        Self { registered: Vec::new(), offered: 0, named: Ok(Vec::new()) }
     }
 }
 
@@ -157,6 +162,21 @@ impl TableObservers {
         )))
     }
 
+    /// Adds an observer of this table alone.
+    fn push(&mut self, observer: Arc<dyn Observer>) {
+        self.registered.insert(self.registered.len() - self.offered, observer);
+    }
+
+    /// Replaces the offered observers by those that the descriptor names.
+    fn take_offered(&mut self, offered: &[Arc<dyn Observer>]) {
+        self.registered.truncate(self.registered.len() - self.offered);
+        let named = self.named.as_deref().unwrap_or_default();
+        let of_table = offered.iter().filter(|it| named.iter().any(|name| name == it.name()));
+        let own = self.registered.len();
+        self.registered.extend(of_table.cloned());
+        self.offered = self.registered.len() - own;
+    }
+
     fn is_needed(&self) -> bool {
         !self.registered.is_empty() || self.named.as_ref().map_or(true, |named| !named.is_empty())
     }
@@ -165,23 +185,44 @@ impl TableObservers {
 impl Observers {
     /// Adds an observer for changes that begin from now on.
     pub(crate) fn add(&self, table: TableName, observer: Arc<dyn Observer>) {
-        self.change(|by_table| by_table.entry(table).or_default().registered.push(observer));
+        self.change(|by_table, _| by_table.entry(table).or_default().push(observer));
+    }
+
+    /// Adds an observer to all tables that name it, now and later.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a name that no table can give, or that another one has.
+    pub(crate) fn offer(&self, observer: Arc<dyn Observer>) -> Result<()> {
+        let name = checked_name(observer.name())?;
+        let mut done = Ok(());
+        self.change(|by_table, offered| {
+            if offered.iter().any(|other| other.name() == name) {
+                done = Err(Error::invalid(format!("two observers have one name: name={name}")));
+                return;
+            }
+            offered.push(observer);
+            by_table.values_mut().for_each(|table| table.take_offered(offered));
+        });
+        done
     }
 
     /// Removes all observers.
     pub(crate) fn clear(&self) {
-        self.change(HashMap::clear);
+        self.change(|by_table, offered| {
+            by_table.clear();
+            offered.clear();
+        });
     }
 
     /// Notes which observers the table descriptors name.
     pub(crate) fn note_named<'t>(&self, tables: impl Iterator<Item = &'t TableDescriptor>) {
-        let named = tables.filter(|table| table.attributes.contains_key(ATTRIBUTE));
+        let named = tables.filter(|table| names_observers(table));
         let mut named: HashMap<_, _> =
             named.map(|table| (table.name().clone(), named_observers(table))).collect();
         if named.is_empty() && self.by_table.load().is_none() {
             return;
         }
-        self.change(|by_table| {
+        self.change(|by_table, offered| {
             for (table, observers) in by_table.iter_mut() {
                 observers.named = named.remove(table).unwrap_or_else(|| Ok(Vec::new()));
             }
@@ -189,6 +230,7 @@ impl Observers {
             by_table.extend(others.map(|(table, named)| {
                 (table, TableObservers { named, ..TableObservers::default() })
             }));
+            by_table.values_mut().for_each(|table| table.take_offered(offered));
         });
     }
 
@@ -214,6 +256,24 @@ impl Observers {
         observers.map_or(Ok(()), |observers| observers.check(table))
     }
 
+    /// Checks that no observer of a table, registered or named by the descriptor, reads a family
+    /// whose increments are BUFFERED. The columns of one that is only named are not known: it may
+    /// read all.
+    ///
+    /// # Errors
+    /// As [`check_buffered_columns`].
+    pub(crate) fn check_buffered(&self, table: &TableDescriptor) -> Result<()> {
+        for name in named_observers(table)? {
+            check_buffered_columns(table, &Columns::all(), &described(&name))?;
+        }
+        let by_table = self.by_table();
+        let observers = by_table.as_ref().and_then(|by_table| by_table.get(table.name()));
+        for observer in observers.into_iter().flat_map(TableObservers::registered) {
+            check_buffered_columns(table, &observer.columns(), &described(observer.name()))?;
+        }
+        Ok(())
+    }
+
     /// Notes a change to a table, to be reported once the locks for the change are released. A
     /// dropped table's observers are removed at once: a table with the same name may follow.
     pub(crate) fn note(&self, table: &TableName, change: TableChange) {
@@ -221,7 +281,7 @@ impl Observers {
         let Some(observers) = by_table.get(table) else { return };
         let observers = observers.registered.clone();
         if change == TableChange::Dropped {
-            self.change(|by_table| _ = by_table.remove(table));
+            self.change(|by_table, _| _ = by_table.remove(table));
         }
         self.noted.lock().push(Noted { table: table.clone(), change, observers });
     }
@@ -231,13 +291,23 @@ impl Observers {
         std::mem::take(&mut self.noted.lock())
     }
 
-    fn change(&self, change: impl FnOnce(&mut ObserversByTable)) {
-        let _changing = self.changing.lock();
+    fn change(&self, change: impl FnOnce(&mut ObserversByTable, &mut Vec<Arc<dyn Observer>>)) {
+        let mut offered = self.offered.lock();
         let mut by_table = self.by_table.load().as_deref().cloned().unwrap_or_default();
-        change(&mut by_table);
+        change(&mut by_table, &mut offered);
         by_table.retain(|_, observers| observers.is_needed());
         self.by_table.store((!by_table.is_empty()).then(|| Arc::new(by_table)));
     }
+}
+
+/// Returns an observer for messages.
+pub(crate) fn described(name: &str) -> String {
+    if name.is_empty() { "an observer".to_owned() } else { format!("observer `{name}`") }
+}
+
+/// Returns true if a table names observers, or tries to.
+pub(crate) fn names_observers(table: &TableDescriptor) -> bool {
+    table.attributes.contains_key(ATTRIBUTE)
 }
 
 /// Returns the observer names without which a table cannot be written.

@@ -50,6 +50,9 @@ pub struct Settings {
     /// their data is found damaged; indexes on larger tables are built anew by
     /// [`Store::request_index_repair`](crate::Store::request_index_repair). Default 1 GiB.
     pub index_rebuild_bytes_max: u64,
+    /// Bytes that all indexes in memory may hold together. An index that would need more is off,
+    /// and its memory is freed. Default 256 MiB.
+    pub index_memory_bytes_max: u64,
     /// When compactions run, and how fast.
     pub compaction: CompactionSettings,
     /// When regions are split automatically.
@@ -185,6 +188,7 @@ impl Default for Settings {
             aside_age_max: Duration::from_secs(30 * 24 * 3600),
             aside_bytes_max: 10 << 30,
             index_rebuild_bytes_max: 1 << 30,
+            index_memory_bytes_max: 256 << 20,
             compaction: CompactionSettings::default(),
             split: SplitSettings::default(),
             busy_wait: Duration::from_secs(10),

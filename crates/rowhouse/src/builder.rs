@@ -257,6 +257,19 @@ impl DatabaseBuilder {
         self.for_directories("reader_memstore_bytes_max")
     }
 
+    /// Sets the bytes that all indexes in memory may hold together. An index that would need more is
+    /// off. Default 256 MiB.
+    ///
+    /// ```
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("data").index_memory_bytes_max(1 << 30);
+    /// # assert!(builder.check().is_ok());
+    /// ```
+    pub fn index_memory_bytes_max(mut self, bytes: u64) -> Self {
+        self.store.index_memory_bytes_max = bytes;
+        self.for_directories("index_memory_bytes_max")
+    }
+
     /// Sets the maximum cell bytes in one mutation, or in several mutations that apply atomically;
     /// 16 MiB to 1 GiB. Default 256 MiB.
     ///
@@ -447,12 +460,13 @@ mod tests {
         let cluster = "hbase://localhost:1";
         let second = Duration::from_secs(1);
         type Set = fn(DatabaseBuilder, Duration) -> DatabaseBuilder;
-        let of_directories: [(&str, Set); 11] = [
+        let of_directories: [(&str, Set); 12] = [
             ("only_existing", |builder, _| builder.only_existing()),
             ("block_cache_bytes", |builder, _| builder.block_cache_bytes(1 << 20)),
             ("memstore_bytes_max", |builder, _| builder.memstore_bytes_max(1 << 20)),
             ("memstore_flush_bytes", |builder, _| builder.memstore_flush_bytes(1 << 20)),
             ("reader_memstore_bytes_max", |builder, _| builder.reader_memstore_bytes_max(1 << 20)),
+            ("index_memory_bytes_max", |builder, _| builder.index_memory_bytes_max(1 << 20)),
             ("mutation_bytes_max", |builder, _| builder.mutation_bytes_max(16 << 20)),
             ("wal_sync_interval", DatabaseBuilder::wal_sync_interval),
             ("disk_reserve_bytes", |builder, _| builder.disk_reserve_bytes(1 << 20)),

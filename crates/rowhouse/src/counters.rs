@@ -48,6 +48,10 @@ impl Default for CounterSettings {
 /// not see them. [`CounterBuffer::flush`] writes them; so do [`CounterBuffer::close`],
 /// [`Database::close`] and dropping the last handle.
 ///
+/// On rowhouse, increments of a family that is declared `BUFFERED` cost little without this buffer,
+/// and reads see them at once. If a buffer
+/// writes to such a family, a crash may lose the family's period besides the interval.
+///
 /// An add is written once or not at all. If a write is refused because the table is disabled or the
 /// server busy, the adds stay in the buffer and are written later. If it fails otherwise, perhaps
 /// after it was done, the adds are not repeated, and [`CounterBuffer::flush`] reports it. The adds

@@ -111,8 +111,8 @@ pub use table::Table;
 pub use transaction::Transaction;
 
 pub use rowhouse_model::{
-    Action, Append, Bytes, Columns, Condition, Delete, Durability, Error, ErrorKind, Get,
-    Increment, Mutation, MutationOutcome, Put, Result, Row, RowMutations, RowRange, Scan,
+    Action, Append, Bytes, Columns, Condition, Delete, DeletedCells, Durability, Error, ErrorKind,
+    Get, Increment, Mutation, MutationOutcome, Put, Result, Row, RowMutations, RowRange, Scan,
     TimeRange, Timestamp,
 };
 pub use rowhouse_schema::Value;

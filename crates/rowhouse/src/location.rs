@@ -15,16 +15,19 @@ pub(crate) enum Location {
 }
 
 impl Location {
-    /// Parses a path, `file:PATH`, `hbase://HOST[:PORT],…` or `hbase+zk://HOST[:PORT],…[/ZNODE]`.
+    /// Parses a path, `file:PATH`, or a cluster's URL, as [`Target::parse`].
     pub(crate) fn parse(url: &str) -> Result<Self> {
         let scheme = url.split_once("://").map(|(scheme, _)| scheme);
         match scheme {
-            Some("hbase" | "hbase+zk") => return Target::parse(url).map(Self::Cluster),
+            Some(scheme) if Target::is_scheme(scheme) => {
+                return Target::parse(url).map(Self::Cluster);
+            }
             None | Some("file") => {}
             Some(other) => {
                 return Err(Error::invalid(format!(
                     "unknown scheme `{other}`; a database is a path, file:PATH, hbase://HOST:PORT \
-                     or hbase+zk://HOST:PORT/ZNODE: url={url}"
+                     or hbase+zk://HOST:PORT/ZNODE, with TLS hbase+tls:// or hbase+zk+tls://: \
+                     url={url}"
                 )));
             }
         }
@@ -73,7 +76,8 @@ mod tests {
 
     #[test]
     fn clusters_are_found_by_servers_or_by_zookeeper() {
-        for url in ["hbase://a:1,b:2", "hbase+zk://a:2181/hbase-unsecure"] {
+        for url in ["hbase://a:1,b:2", "hbase+zk://a:2181/hbase-unsecure", "hbase+tls://a:1?ca=/c"]
+        {
             let Location::Cluster(target) = Location::parse(url).unwrap() else { panic!("{url}") };
             assert_eq!(target.to_string(), url);
         }

@@ -37,6 +37,7 @@ examples! {
     operation_log
     salted_and_hashed
     search_posts
+    server_triggers
     tags
     triggers
     unique_email

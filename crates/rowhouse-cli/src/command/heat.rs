@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use rowhouse::admin::{ColumnGroups, HotColumns};
+use rowhouse::admin::{ColumnGroups, HotColumns, Remedy, RemedyKind};
 use serde_json::json;
 
 use super::{CommandResult, DATA_DIR, argument, database_url, open_existing, runtime};
@@ -83,9 +83,12 @@ fn json_of(heat: &TableHeat) -> serde_json::Value {
     let [writes, reads] = heat.verdicts().map(|(_, verdict)| {
         json!({
             "text": verdict.to_string(),
+            "cause": verdict.cause.name(),
             "share": verdict.share,
+            "confidence": verdict.confidence,
             "region_share": verdict.region_share,
-            "cure": verdict.cure,
+            "cure": verdict.cure(),
+            "remedies": verdict.remedies.iter().map(of_remedy).collect::<Vec<_>>(),
         })
     });
     let groups = ColumnGroups::of_heat(&heat.report);
@@ -102,6 +105,21 @@ fn json_of(heat: &TableHeat) -> serde_json::Value {
             "columns": groups.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "first_values": heat.first_values.as_ref().map(ToString::to_string),
         },
+    })
+}
+
+fn of_remedy(remedy: &Remedy) -> serde_json::Value {
+    let (bounds, key) = match &remedy.kind {
+        RemedyKind::Split { bounds, .. } => (&bounds[..], None),
+        RemedyKind::Key { template, .. } => (&[][..], Some(template)),
+        _ => (&[][..], None),
+    };
+    json!({
+        "text": remedy.to_string(),
+        "bounds": bounds.iter().map(|it| rowhouse::key::escape(it)).collect::<Vec<_>>(),
+        "key": key,
+        "share_before": remedy.share_before,
+        "share_after": remedy.share_after,
     })
 }
 

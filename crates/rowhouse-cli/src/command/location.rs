@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rowhouse::{Database, Error, ErrorKind, Result};
+use rowhouse_client::Target;
 use rowhouse_store::Holder;
 
 use crate::output::report;
@@ -14,16 +15,25 @@ const START_WAIT: Duration = Duration::from_secs(20);
 /// Time between two looks at a directory's holder.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Returns the database URL for [`rowhouse::open`]. A directory that a server holds becomes that
+/// Returns the database URL for [`rowhouse::open`]. A file `….xml` has the settings of HBase's own
+/// client. A directory that a server holds becomes that
 /// server's URL; a server that is starting is waited for.
 pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String> {
     if let Some(url) = connect {
-        return Ok(url.to_owned());
+        return if url.ends_with(".xml") { url_in_site(url) } else { Ok(url.to_owned()) };
     }
     match server_of(data)? {
         Some(address) => Ok(format!("hbase://{address}")),
         None => Ok(format!("file:{}", data.display())),
     }
+}
+
+/// Returns the URL of the cluster that the settings of HBase in an `hbase-site.xml` name.
+fn url_in_site(path: &str) -> Result<String> {
+    let xml = std::fs::read_to_string(path)
+        .map_err(|source| Error::io(format_args!("cannot read {path}"), source))?;
+    let target = Target::from_hbase_site(&xml).map_err(|error| error.with_context(path))?;
+    Ok(target.to_string())
 }
 
 /// Returns the address of the server that holds a directory. If it is starting, prints that and
@@ -79,5 +89,19 @@ mod tests {
         let url = |connect| database_url(dir.path(), connect).unwrap();
         assert_eq!(url(None), format!("file:{}", dir.path().display()));
         assert_eq!(url(Some("hbase://a:1")), "hbase://a:1");
+    }
+
+    #[test]
+    fn a_file_with_settings_of_hbase_names_a_cluster() {
+        let dir = tempfile::tempdir().unwrap();
+        let site = dir.path().join("hbase-site.xml");
+        let site = site.to_str().unwrap();
+        assert_eq!(database_url(dir.path(), Some(site)).unwrap_err().kind(), ErrorKind::Io);
+        let property = "<property><name>hbase.zookeeper.quorum</name><value>zk1</value></property>";
+        std::fs::write(site, format!("<configuration>{property}</configuration>")).unwrap();
+        assert_eq!(database_url(dir.path(), Some(site)).unwrap(), "hbase+zk://zk1:2181/hbase");
+        std::fs::write(site, "zk1").unwrap();
+        let error = database_url(dir.path(), Some(site)).unwrap_err();
+        assert!(error.message().contains(site), "{error}");
     }
 }

@@ -6,6 +6,7 @@ mod argument;
 pub(crate) mod backup;
 pub(crate) mod check;
 mod csv_error;
+pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod heat;

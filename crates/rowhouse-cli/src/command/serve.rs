@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rowhouse::{Error, ErrorKind};
-use rowhouse_server::{Options, Server, WebPort};
+use rowhouse_server::{Options, Plain, Server, TlsFiles, WebPort};
 use rowhouse_store::{Holder, Settings, SplitSettings, create_data_directory, is_data_directory};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use super::{CommandResult, DATA_DIR, argument, runtime};
@@ -49,6 +49,24 @@ pub(crate) struct ServeArgs {
     /// Serve nothing over HTTP
     #[arg(long, conflicts_with = "web")]
     pub(crate) no_web: bool,
+    /// Accept TLS on the RPC and web ports with this certificate, in PEM, followed by the
+    /// intermediate ones; read again when it changes and on SIGHUP
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// The certificate's private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Require certificates of clients, from the authorities in this file, in PEM
+    #[arg(long, value_name = "CA-FILE", requires = "tls_certificate")]
+    pub(crate) tls_clients: Option<PathBuf>,
+    /// With a certificate, allow connections without TLS, whose data can be read on the network,
+    /// or refuse them [default: allow them from this machine]
+    #[arg(long, value_name = "HOW", requires = "tls_certificate")]
+    pub(crate) plain: Option<PlainArg>,
+    /// Let whoever reaches a port off loopback read and change all data; without it such ports
+    /// require --tls-clients
+    #[arg(long)]
+    pub(crate) allow_unauthenticated: bool,
     /// The address announced to clients, if it differs from the one listened on; this machine must
     /// also reach it for `rowhouse shell --data`
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address)]
@@ -85,9 +103,30 @@ pub(crate) struct ServeArgs {
     /// The same for the calls of one connection
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = argument::call_memory)]
     pub(crate) connection_memory_bytes: u64,
+    /// Bytes of all indexes in memory; an index that would need more is off
+    #[arg(long = "index-memory", value_name = "BYTES", default_value_t = 256 << 20)]
+    pub(crate) index_memory_bytes_max: u64,
     /// Split no region automatically
     #[arg(long)]
     pub(crate) no_automatic_splits: bool,
+}
+
+/// Connections without TLS to a server with a certificate.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum PlainArg {
+    /// From everywhere
+    Allow,
+    /// From nowhere
+    Refuse,
+}
+
+impl From<PlainArg> for Plain {
+    fn from(plain: PlainArg) -> Self {
+        match plain {
+            PlainArg::Allow => Self::Allow,
+            PlainArg::Refuse => Self::Refuse,
+        }
+    }
 }
 
 /// Serves until Ctrl-C, SIGTERM or a permitted client stops it.
@@ -122,6 +161,7 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
     let settings = Settings {
         mutation_bytes_max: args.mutation_bytes_max,
         cell_bytes_max: args.cell_bytes_max,
+        index_memory_bytes_max: args.index_memory_bytes_max,
         split: SplitSettings {
             automatic: !args.no_automatic_splits,
             region_bytes_max: args.region_bytes_max,
@@ -142,6 +182,13 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
             None => WebPort::Default,
             Some(address) => WebPort::At(address),
         },
+        tls: args.tls_certificate.zip(args.tls_key).map(|(certificate, key)| TlsFiles {
+            certificate,
+            key,
+            clients: args.tls_clients,
+        }),
+        plain: args.plain.map(Plain::from),
+        allow_unauthenticated: args.allow_unauthenticated,
         backups: args.backups,
         allow_shutdown: args.allow_shutdown,
         slow_call: Duration::from_millis(args.slow_call_millis),
@@ -156,14 +203,27 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         _ = interrupt.recv() => return Ok(()),
         _ = terminate.recv() => return Ok(()),
     };
+    // Without TLS the signal ends the process, as it does by default.
+    let mut hangup = server.has_tls().then(|| listen(SignalKind::hangup())).transpose()?;
     // The output may be closed.
     let _ = print(screen(&server, &args.data, log).trim_end());
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        () = server.stop_requested() => {}
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => break,
+            _ = terminate.recv() => break,
+            () = server.stop_requested() => break,
+            () = signalled(&mut hangup) => server.reload_certificates(),
+        }
     }
     server.stop().await
+}
+
+/// Waits for a signal; for ever without one.
+async fn signalled(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
 }
 
 /// Returns the connection information for the user, on one screen.
@@ -179,11 +239,17 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
     };
     let data = data.display();
     let log = log.display();
-    let web = server.web().map(|web| format!("  web    http://{web}/\n")).unwrap_or_default();
+    let scheme = if server.has_tls() { "https" } else { "http" };
+    let web = server.web().map(|web| format!("  web    {scheme}://{web}/\n")).unwrap_or_default();
     let region_servers = server.region_servers();
     let region_servers = match region_servers.len() {
         1 => String::new(),
         count => format!("  {count} region servers: {}\n", region_servers.join(", ")),
+    };
+    let tls = if server.has_tls() {
+        "  TLS    hbase.client.netty.tls.enabled=true with HBase 2.6 or later\n"
+    } else {
+        ""
     };
     let registry = "hbase.client.registry.impl=org.apache.hadoop.hbase.client";
     format!(
@@ -198,7 +264,7 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
        hbase.masters={address}
 
   shell  rowhouse shell --data {data}
-{region_servers}{web}  log    {log}
+{region_servers}{web}{tls}  log    {log}
 
 Ctrl-C stops the server.
 ",

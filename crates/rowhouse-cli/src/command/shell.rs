@@ -20,7 +20,8 @@ pub(crate) struct ShellArgs {
     /// The data directory; a server that holds it is connected to
     #[arg(long, value_name = "DIR", default_value = DATA_DIR, conflicts_with = "connect")]
     data: PathBuf,
-    /// The database, by URL: hbase://HOST:PORT, hbase+zk://HOST:PORT/ZNODE, or a path
+    /// The database, by URL: hbase://HOST:PORT, hbase+zk://HOST:PORT/ZNODE, hbase+tls://HOST:PORT,
+    /// or a path; an hbase-site.xml names a cluster by HBase's own settings
     #[arg(long, value_name = "URL", value_parser = argument::url)]
     connect: Option<String>,
     /// Run this instead of reading commands; may be repeated

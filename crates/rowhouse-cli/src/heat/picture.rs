@@ -122,7 +122,7 @@ mod tests {
             ..HeatBucket::default()
         };
         let buckets = vec![bucket(b"", 0), bucket(b"bob\x00\x01", 900), bucket(b"eve\x00\x01", 3)];
-        let column = HeatColumn { start_millis: 0, length_millis: 60_000, buckets };
+        let column = HeatColumn { length_millis: 60_000, buckets, ..HeatColumn::default() };
         let heat = TableHeat {
             table: "<mail>".into(),
             report: HeatReport { columns: vec![column], ..HeatReport::default() },

@@ -18,6 +18,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::Settings;
 use crate::retry::{Failure, from_now};
+use crate::transport::Transport;
 
 /// Maximum total size for the requests under way on one connection, in KiB. Each request counts as
 /// at least [`CALL_KIB_MIN`], which also limits how many there are.
@@ -67,14 +68,15 @@ pub(crate) struct CallRequest<'a, M> {
 /// All connections that a client has.
 pub(crate) struct Connections {
     settings: Arc<Settings>,
+    transport: Transport,
     open: Mutex<HashMap<(Address, Service), Arc<Connection>>>,
     /// Calls are numbered across all connections, as in the Java client.
     call_id: AtomicU32,
 }
 
 impl Connections {
-    pub(crate) fn new(settings: Arc<Settings>) -> Self {
-        Self { settings, open: Mutex::default(), call_id: AtomicU32::new(0) }
+    pub(crate) fn new(settings: Arc<Settings>, transport: Transport) -> Self {
+        Self { settings, transport, open: Mutex::default(), call_id: AtomicU32::new(0) }
     }
 
     /// Calls a server and waits for the answer.
@@ -124,7 +126,9 @@ impl Connections {
             return connection.clone();
         }
         open.retain(|_, connection| !connection.is_broken());
-        let connection = Arc::new(Connection::start(address.clone(), service, &self.settings));
+        let connection =
+            Connection::start(address.clone(), service, &self.settings, &self.transport);
+        let connection = Arc::new(connection);
         open.insert(key, connection.clone());
         connection
     }
@@ -151,7 +155,12 @@ struct QueuedCall {
 }
 
 impl Connection {
-    fn start(address: Address, service: Service, settings: &Arc<Settings>) -> Self {
+    fn start(
+        address: Address,
+        service: Service,
+        settings: &Arc<Settings>,
+        transport: &Transport,
+    ) -> Self {
         let (calls, queue) = mpsc::channel(CALLS_MAX);
         let room = Arc::new(Semaphore::new(IN_FLIGHT_KIB_MAX as usize));
         let head = ConnectionHead {
@@ -163,7 +172,8 @@ impl Connection {
         };
         let end = Arc::new(OnceLock::new());
         let ended = task::Ended { room: room.clone(), why: end.clone() };
-        tokio::spawn(task::run(address.clone(), head, settings.clone(), queue, ended));
+        let opening = (address.clone(), head, transport.clone());
+        tokio::spawn(task::run(opening, settings.clone(), queue, ended));
         Self { address, calls, room, end }
     }
 

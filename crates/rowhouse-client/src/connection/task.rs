@@ -18,6 +18,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use super::{Address, QueuedCall};
 use crate::Settings;
 use crate::retry::Failure;
+use crate::transport::{Stream, Transport, Writer};
 
 /// Bytes per read.
 const READ_LEN: usize = 64 * 1024;
@@ -47,14 +48,13 @@ impl Drop for Ended {
 
 /// Opens the connection and serves it until it breaks or is no longer needed.
 pub(super) async fn run(
-    address: Address,
-    head: ConnectionHead,
+    (address, head, transport): (Address, ConnectionHead, Transport),
     settings: Arc<Settings>,
     mut queue: mpsc::Receiver<QueuedCall>,
     ended: Ended,
 ) {
     let service = head.service;
-    let why = match connect(&address, &settings).await {
+    let why = match connect(&address, &settings, &transport).await {
         Ok(stream) => {
             tracing::debug!(%address, ?service, "connected");
             let mut served = Served::new(address.clone(), settings.call_timeout);
@@ -75,19 +75,32 @@ pub(super) async fn run(
     }
 }
 
-async fn connect(address: &Address, settings: &Settings) -> Result<TcpStream> {
+async fn connect(address: &Address, settings: &Settings, transport: &Transport) -> Result<Stream> {
     let failed = |why: String| {
         Error::new(ErrorKind::Connection, format!("cannot connect: {why}, address={address}"))
     };
-    let connecting = TcpStream::connect((&*address.host, address.port));
-    let stream = match timeout(settings.connect_timeout, connecting).await {
-        Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => return Err(failed(error.to_string()).with_source(error)),
-        Err(_) => return Err(failed(format!("no response in {:?}", settings.connect_timeout))),
+    let connecting = async {
+        let socket = TcpStream::connect((&*address.host, address.port)).await?;
+        // Requests are written in one piece; Nagle's algorithm would only delay them.
+        socket.set_nodelay(true)?;
+        transport.secure(socket, &address.host).await
     };
-    // Requests are written in one piece; Nagle's algorithm would only delay them.
-    stream.set_nodelay(true).map_err(|error| failed(error.to_string()).with_source(error))?;
-    Ok(stream)
+    match timeout(settings.connect_timeout, connecting).await {
+        Ok(Ok(stream)) => Ok(stream),
+        Ok(Err(error)) => Err(failed(error.to_string()).with_source(error)),
+        Err(_) => Err(failed(format!("no response in {:?}", settings.connect_timeout))),
+    }
+}
+
+/// Writes part of the output, or flushes what TLS holds back. Returns true if something may have to
+/// be flushed.
+async fn write(writer: &mut Writer, output: &mut BytesMut) -> std::io::Result<bool> {
+    if output.is_empty() {
+        writer.flush().await?;
+        return Ok(false);
+    }
+    writer.write_buf(output).await?;
+    Ok(writer.may_hold_back())
 }
 
 /// An open connection's state.
@@ -122,13 +135,15 @@ impl Served {
     }
 
     /// Serves the connection until it ends; returns the reason.
-    async fn serve(&mut self, stream: TcpStream, queue: &mut mpsc::Receiver<QueuedCall>) -> Error {
+    async fn serve(&mut self, stream: Stream, queue: &mut mpsc::Receiver<QueuedCall>) -> Error {
         let (mut reader, mut writer) = stream.into_split();
+        // Bytes that TLS holds back of what was written.
+        let mut unflushed = false;
         let mut sweep = interval(SWEEP_INTERVAL);
         sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut taken = Vec::new();
         let mut needed = true;
-        while needed || !self.output.is_empty() {
+        while needed || unflushed || !self.output.is_empty() {
             self.input.reserve(READ_LEN);
             let outcome = tokio::select! {
                 read = reader.read_buf(&mut self.input) => match read {
@@ -136,9 +151,14 @@ impl Served {
                     Ok(_) => self.take_frames(),
                     Err(error) => Err(self.broken(&error.to_string()).with_source(error)),
                 },
-                written = writer.write_buf(&mut self.output), if !self.output.is_empty() => {
+                written = write(&mut writer, &mut self.output),
+                    if unflushed || !self.output.is_empty() =>
+                {
                     match written {
-                        Ok(_) => Ok(()),
+                        Ok(may_hold_back) => {
+                            unflushed = may_hold_back;
+                            Ok(())
+                        }
                         Err(error) => Err(self.broken(&error.to_string()).with_source(error)),
                     }
                 }

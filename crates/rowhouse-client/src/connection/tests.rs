@@ -9,10 +9,11 @@ use rowhouse_model::{Get, Row};
 
 use super::*;
 use crate::fake::{FakeServer, Reply, cell};
+use crate::transport::Transport;
 
 fn connections(call_timeout: Duration) -> Arc<Connections> {
     let settings = Settings { call_timeout, ..Settings::default() };
-    Arc::new(Connections::new(Arc::new(settings)))
+    Arc::new(Connections::new(Arc::new(settings), Transport::default()))
 }
 
 fn row_of(request: &Request) -> Bytes {

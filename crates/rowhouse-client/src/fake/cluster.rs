@@ -52,7 +52,7 @@ impl FakeCluster {
                 None => handler(request),
             });
         let server = FakeServer::serve(listener, answer);
-        let target = Target::Servers(vec![("127.0.0.1".into(), port)]);
+        let target = Target::parse(&format!("hbase://127.0.0.1:{port}")).unwrap();
         let settings = Settings {
             retry_pause: Duration::from_millis(1),
             call_timeout: Duration::from_millis(300),

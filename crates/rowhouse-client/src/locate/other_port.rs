@@ -13,41 +13,53 @@ use super::registry::Registry;
 use super::zookeeper;
 use crate::connection::{Address, Connections};
 use crate::retry::from_now;
-use crate::{Settings, Target};
+use crate::transport::Transport;
+use crate::{Place, Settings, Target};
 
 /// Limit on the time for the check, which is made after a failure.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// Returns the error for a cluster that was not located. It names the right URL if an address is
 /// another port in a cluster.
-pub(crate) async fn explained(target: &Target, settings: &Arc<Settings>, error: Error) -> Error {
-    match timeout(LIMIT, mistake(target, settings)).await {
+pub(crate) async fn explained(
+    target: &Target,
+    settings: &Arc<Settings>,
+    transport: &Transport,
+    error: Error,
+) -> Error {
+    match timeout(LIMIT, mistake(target, settings, transport)).await {
         Ok(Some(message)) => Error::new(ErrorKind::InvalidRequest, message).with_source(error),
         _ => error,
     }
 }
 
-async fn mistake(target: &Target, settings: &Arc<Settings>) -> Option<String> {
-    let (servers, right) = match target {
-        Target::Servers(servers) => {
-            (servers, Target::ZooKeeper { servers: servers.clone(), znode: "/hbase".to_owned() })
+async fn mistake(
+    target: &Target,
+    settings: &Arc<Settings>,
+    transport: &Transport,
+) -> Option<String> {
+    let (servers, right) = match &target.place {
+        Place::Servers(servers) => {
+            (servers, Place::ZooKeeper { servers: servers.clone(), znode: "/hbase".to_owned() })
         }
-        Target::ZooKeeper { servers, .. } => (servers, Target::Servers(servers.clone())),
+        Place::ZooKeeper { servers, .. } => (servers, Place::Servers(servers.clone())),
     };
+    let right = Target { place: right, tls: target.tls.clone() };
     for (host, port) in servers {
         let address = Address { host: host.clone(), port: *port };
-        let is_other = match target {
-            Target::Servers(_) => zookeeper::answers(&address).await,
-            Target::ZooKeeper { .. } => {
-                let connections = Arc::new(Connections::new(Arc::clone(settings)));
+        let is_other = match target.place {
+            Place::Servers(_) => zookeeper::answers(&address).await,
+            Place::ZooKeeper { .. } => {
+                let connections =
+                    Arc::new(Connections::new(Arc::clone(settings), transport.clone()));
                 let registry = Registry::new(&right, connections, Arc::clone(settings));
                 registry.cluster_id(from_now(LIMIT)).await.is_ok()
             }
         };
         if is_other {
-            let (actual, expected) = match target {
-                Target::Servers(_) => ("ZooKeeper", "HBase's RPC"),
-                Target::ZooKeeper { .. } => ("HBase's RPC", "ZooKeeper"),
+            let (actual, expected) = match target.place {
+                Place::Servers(_) => ("ZooKeeper", "HBase's RPC"),
+                Place::ZooKeeper { .. } => ("HBase's RPC", "ZooKeeper"),
             };
             return Some(format!(
                 "{address} is a port of {actual}, not of {expected}; connect to {right}"

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::zookeeper::Ensemble;
 use crate::connection::{Address, CallRequest, Connections};
 use crate::retry::Failure;
-use crate::{Settings, Target};
+use crate::{Place, Settings, Target};
 
 /// Where this information comes from.
 pub(super) enum Registry {
@@ -31,13 +31,13 @@ impl Registry {
         let addresses = |servers: &[(String, u16)]| {
             servers.iter().map(|(host, port)| Address { host: host.clone(), port: *port }).collect()
         };
-        match target {
-            Target::Servers(servers) => Self::Servers(Servers {
+        match &target.place {
+            Place::Servers(servers) => Self::Servers(Servers {
                 addresses: addresses(servers),
                 connections,
                 first: AtomicUsize::new(0),
             }),
-            Target::ZooKeeper { servers, znode } => {
+            Place::ZooKeeper { servers, znode } => {
                 Self::ZooKeeper(Ensemble::new(addresses(servers), znode.clone(), settings))
             }
         }

@@ -1,14 +1,16 @@
-//! Calls to coprocessor endpoints: HBase's atomic mutations to several rows and aggregation over a
-//! column, and rowhouse's searches.
+//! Calls to coprocessor endpoints: HBase's atomic mutations to several rows, aggregation over a
+//! column and deletes by a scan, and rowhouse's searches and deletes by a query.
 
 use bytes::Bytes;
 use prost::Message;
-use rowhouse_model::{Coprocessor, Error, ErrorKind, Mutation, Nonce, Result, RowCondition};
+use rowhouse_model::{
+    Coprocessor, DeleteRows, Error, ErrorKind, Mutation, Nonce, Result, RowCondition, Timestamp,
+};
 
 use super::scan::OpenScan;
 use super::search::{self, SearchCall};
-use super::{condition, mutate};
-use crate::proto;
+use super::{condition, delete, mutate};
+use crate::proto::{self, bulk_delete_request};
 use crate::rpc::{CellCodec, CellReader, decode_message};
 
 /// The Java package for HBase's column interpreters.
@@ -33,8 +35,34 @@ pub enum EndpointCall {
         /// The scan that selects the cells.
         scan: Box<OpenScan>,
     },
+    /// Deletes what a scan returns from one region.
+    BulkDelete {
+        /// The scan.
+        scan: Box<OpenScan>,
+        /// What is deleted in a row that the scan returns.
+        kind: BulkDeleteKind,
+        /// The markers' timestamp, if the request has one.
+        timestamp: Option<Timestamp>,
+        /// The most rows that are deleted at once, at least 1.
+        batch_rows: u32,
+    },
     /// A search in the table's full-text indexes.
     Search(SearchCall),
+    /// Deletes of rows in one region.
+    DeleteRows(DeleteRows),
+}
+
+/// What a bulk delete deletes in a row that the scan returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkDeleteKind {
+    /// The row.
+    Row,
+    /// The families of the returned cells.
+    Family,
+    /// The columns of the returned cells.
+    Column,
+    /// The returned cells; with a timestamp, the version at it in each returned column.
+    Version,
 }
 
 /// An aggregate function.
@@ -88,7 +116,17 @@ impl EndpointCall {
                     .map(Self::Search)
                     .ok_or_else(|| no_method(search::SERVICE, &call.method_name))
             }
-            "MultiRowMutationService" => Err(no_method(&call.service_name, &call.method_name)),
+            "BulkDeleteService" if call.method_name == "delete" => {
+                bulk_delete(decode_message(call.request)?)
+            }
+            delete::SERVICE => {
+                let rows = delete::call_from_proto(&call.method_name, call.request)?;
+                rows.map(Self::DeleteRows)
+                    .ok_or_else(|| no_method(delete::SERVICE, &call.method_name))
+            }
+            "MultiRowMutationService" | "BulkDeleteService" => {
+                Err(no_method(&call.service_name, &call.method_name))
+            }
             other => Err(Error::new(
                 ErrorKind::Protocol,
                 format!("No registered coprocessor service found for {other}"),
@@ -96,13 +134,14 @@ impl EndpointCall {
         }
     }
 
-    /// Returns the coprocessor that the table must declare for the call; `None` for a search, which
-    /// needs a full-text index.
+    /// Returns the coprocessor that the table must declare for the call; `None` for rowhouse's own
+    /// calls.
     pub fn coprocessor(&self) -> Option<Coprocessor> {
         match self {
             Self::MutateRows { .. } => Some(Coprocessor::MultiRowMutation),
             Self::Aggregate { .. } => Some(Coprocessor::Aggregate),
-            Self::Search(_) => None,
+            Self::BulkDelete { .. } => Some(Coprocessor::BulkDelete),
+            Self::Search(_) | Self::DeleteRows(_) => None,
         }
     }
 }
@@ -142,6 +181,30 @@ fn aggregate(
         return Err(Error::invalid("an aggregate of values must name a family"));
     }
     Ok(EndpointCall::Aggregate { function, interpreter, scan })
+}
+
+fn bulk_delete(request: proto::BulkDeleteRequest) -> Result<EndpointCall> {
+    use bulk_delete_request::DeleteType;
+    let kind = match DeleteType::try_from(request.delete_type) {
+        Ok(DeleteType::Row) => BulkDeleteKind::Row,
+        Ok(DeleteType::Family) => BulkDeleteKind::Family,
+        Ok(DeleteType::Column) => BulkDeleteKind::Column,
+        Ok(DeleteType::Version) => BulkDeleteKind::Version,
+        Err(_) => {
+            let message = format!("the delete type is unknown: type={}", request.delete_type);
+            return Err(Error::unsupported(message));
+        }
+    };
+    if request.row_batch_size == 0 {
+        // In HBase, such a call never ends.
+        return Err(Error::invalid("a batch of a bulk delete has rows: rowBatchSize=0, min=1"));
+    }
+    Ok(EndpointCall::BulkDelete {
+        scan: Box::new(OpenScan::from_proto(request.scan)?),
+        kind,
+        timestamp: request.timestamp.map(delete::timestamp_of).transpose()?,
+        batch_rows: request.row_batch_size,
+    })
 }
 
 fn function(method: &str) -> Result<AggregateFunction> {
@@ -206,6 +269,30 @@ mod tests {
             assert_eq!((decoded, interpreter), (function, ColumnInterpreter::Long));
             assert!(scan.scan.columns.has_column(b"cf", b"n"));
         }
+    }
+
+    #[test]
+    fn bulk_deletes_are_read_with_their_kind_and_refused_without_a_batch() {
+        let request = |delete_type, row_batch_size| {
+            let message =
+                proto::BulkDeleteRequest { delete_type, row_batch_size, ..Default::default() };
+            call("BulkDeleteService", "delete", &message)
+        };
+        for (number, expected) in [
+            (0, BulkDeleteKind::Row),
+            (1, BulkDeleteKind::Family),
+            (2, BulkDeleteKind::Column),
+            (3, BulkDeleteKind::Version),
+        ] {
+            let read = request(number, 5).unwrap();
+            assert_eq!(read.coprocessor(), Some(Coprocessor::BulkDelete));
+            let EndpointCall::BulkDelete { kind, timestamp, batch_rows, .. } = read else {
+                panic!("{read:?}");
+            };
+            assert_eq!((kind, timestamp, batch_rows), (expected, None, 5));
+        }
+        assert!(request(4, 5).unwrap_err().message().contains("type=4"));
+        assert!(request(0, 0).unwrap_err().message().contains("rowBatchSize=0"));
     }
 
     #[test]

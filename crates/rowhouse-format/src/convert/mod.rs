@@ -6,6 +6,7 @@
 pub mod cell;
 pub mod comparator;
 pub mod condition;
+pub mod delete;
 pub mod endpoint;
 pub mod filter;
 pub mod get;

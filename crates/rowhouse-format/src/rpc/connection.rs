@@ -17,6 +17,14 @@ const HEADER_LEN_MAX: usize = 64 * 1024;
 const ZOOKEEPER_CLIENT: &str =
     "a ZooKeeper client connected to the RPC port: it needs the port that --zookeeper names";
 
+/// The reason for closing a connection that begins as TLS.
+const TLS_CLIENT: &str = "a client connected with TLS, for which this server has no certificate";
+
+/// Returns true if the first bytes are a TLS handshake record's.
+fn is_tls(preamble: &[u8; PREAMBLE_LEN]) -> bool {
+    matches!(preamble, [0x16, 3, ..])
+}
+
 /// Returns true if the first bytes are as in ZooKeeper's ConnectRequest: a length of at least 44
 /// bytes and protocol version 0.
 fn is_zookeeper(preamble: &[u8; PREAMBLE_LEN]) -> bool {
@@ -44,6 +52,8 @@ pub struct ServerConnection {
     cluster_id: String,
     frames: FrameDecoder,
     frame_len_max: usize,
+    /// Why every client is refused.
+    refusal: Option<&'static str>,
     state: State,
 }
 
@@ -77,6 +87,7 @@ impl ServerConnection {
             cluster_id: cluster_id.into(),
             frames: FrameDecoder::default(),
             frame_len_max: FRAME_LEN_MAX,
+            refusal: None,
             state: State::Preamble,
         }
     }
@@ -86,6 +97,14 @@ impl ServerConnection {
     pub fn with_frame_len_max(mut self, len: usize) -> Self {
         self.frames = FrameDecoder::new(len);
         self.frame_len_max = len;
+        self
+    }
+
+    /// Answers the client's first bytes with an exception that has this message, and closes the
+    /// connection.
+    #[must_use]
+    pub fn refusing(mut self, why: &'static str) -> Self {
+        self.refusal = Some(why);
         self
     }
 
@@ -123,10 +142,16 @@ impl ServerConnection {
                 State::Preamble => {
                     let preamble = *input.first_chunk::<PREAMBLE_LEN>()?;
                     input.advance(PREAMBLE_LEN);
+                    if let Some(why) = self.refusal {
+                        return Some(self.refuse(&Exception::access_denied(why), output));
+                    }
                     if let Err(close) = self.take_preamble(&preamble, output) {
                         return Some(match close {
                             ServerEvent::Close(Some(_)) if is_zookeeper(&preamble) => {
                                 ServerEvent::Close(Some(ZOOKEEPER_CLIENT.to_owned()))
+                            }
+                            ServerEvent::Close(Some(_)) if is_tls(&preamble) => {
+                                ServerEvent::Close(Some(TLS_CLIENT.to_owned()))
                             }
                             close => close,
                         });
@@ -329,6 +354,29 @@ mod tests {
         let closed = connection.next(&mut input, &mut BytesMut::new());
         let Some(ServerEvent::Close(Some(why))) = closed else { panic!("{closed:?}") };
         assert_eq!(why, ZOOKEEPER_CLIENT);
+    }
+
+    #[test]
+    fn a_tls_client_is_recognized() {
+        let mut connection = ServerConnection::new("h:1", "id");
+        let mut input = BytesMut::from(&b"\x16\x03\x01\x02\0\x01\0"[..]);
+        let closed = connection.next(&mut input, &mut BytesMut::new());
+        let Some(ServerEvent::Close(Some(why))) = closed else { panic!("{closed:?}") };
+        assert_eq!(why, TLS_CLIENT);
+    }
+
+    #[test]
+    fn every_preamble_is_refused_with_the_reason_that_is_set() {
+        for preamble in [Preamble::Rpc, Preamble::Registry, Preamble::Security] {
+            let mut connection = ServerConnection::new("h:1", "id").refusing("not so");
+            let mut input = BytesMut::from(&preamble.to_bytes()[..]);
+            let mut output = BytesMut::new();
+            let closed = connection.next(&mut input, &mut output);
+            assert!(matches!(closed, Some(ServerEvent::Close(Some(why))) if why == "not so"));
+            let (_, exception) = refusal(&mut output);
+            assert_eq!(exception.message, "not so");
+            assert_eq!(exception.class, "org.apache.hadoop.hbase.security.AccessDeniedException");
+        }
     }
 
     #[test]

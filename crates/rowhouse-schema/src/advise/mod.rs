@@ -13,7 +13,10 @@ use crate::key::KeySchema;
 
 pub use column_groups::{ColumnGroup, ColumnGroups};
 pub use heat_map::{HeatMap, HeatMapColumn, HottestRange};
-pub use load::{LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad};
+pub use load::{
+    HotPrefix, LoadCause, LoadKind, LoadProfile, LoadVerdict, MissingEvidence, Remedy, RemedyKind,
+    RowLoad, SampledRequest,
+};
 pub use table::{FamilySize, check_table};
 
 /// A finding's kind. Numbers never change, so that they can be quoted and searched for.

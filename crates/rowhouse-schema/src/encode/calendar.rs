@@ -4,7 +4,16 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::Offset;
 
-use super::Calendar;
+/// How precise calendar digits are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Calendar {
+    /// `ymd`: the day, 20221201.
+    Day,
+    /// `ymdhm`: the minute, 202212010800.
+    Minute,
+    /// `ymdhms`: the second, 20221201080000.
+    Second,
+}
 
 const DAY_SECONDS: i64 = 86_400;
 /// The calendar repeats after 400 years.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::calendar::Calendar;
 use super::{ForeignType, Labels, is_plain};
 use crate::time::TimeUnit;
 
@@ -84,17 +85,6 @@ pub enum FieldType {
     Repeat(Vec<FieldType>),
     /// A type from another system, stored in that system's bytes.
     Foreign(ForeignType),
-}
-
-/// How precise calendar digits are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Calendar {
-    /// `ymd`: the day, 20221201.
-    Day,
-    /// `ymdhm`: the minute, 202212010800.
-    Minute,
-    /// `ymdhms`: the second, 20221201080000.
-    Second,
 }
 
 impl FieldType {

@@ -2,7 +2,7 @@
 //! otherwise only the sign bit, as in IEEE 754's total order. −0 comes directly before 0, and NaNs
 //! are beyond −∞ and ∞, depending on their sign.
 
-use super::ordinal_domain::Point;
+use super::point::Point;
 
 /// Returns the numbers for −∞ and ∞.
 pub(super) fn ends(bytes: u8) -> (i128, i128) {

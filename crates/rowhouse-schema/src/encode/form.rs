@@ -140,6 +140,11 @@ fn unflipped(number: i128, signed: bool, bytes: usize) -> i128 {
     if signed { number - (1 << (8 * bytes - 1)) } else { number }
 }
 
+/// How many decimal digits a non-negative number has.
+pub(crate) fn digits_of(number: i128) -> u8 {
+    number.checked_ilog10().map_or(1, |log| log as u8 + 1)
+}
+
 /// Appends a number in decimal digits, zero padded.
 pub(crate) fn write_digits(number: u128, width: usize, out: &mut Vec<u8>) {
     let mut digits = [b'0'; WIDTH_MAX];

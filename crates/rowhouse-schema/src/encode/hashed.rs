@@ -1,7 +1,7 @@
 //! `HASH n [hex]`: a digest's first bytes replace the value, which cannot be recovered.
 
 use super::fixed::Fixed;
-use super::read_bytes;
+use super::plain::read_bytes;
 use super::{Body, FieldType};
 use crate::error::KeyMismatch;
 use crate::transform::{HashFunction, Hashing};

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::{Body, Container, Content, Sequence};
-
 /// A value set that a Rust type can hold, or that a field requires it to hold.
 ///
 /// ```
@@ -108,31 +106,6 @@ impl fmt::Display for Holds {
             Self::Ipv4 => f.write_str("Ipv4Addr"),
             Self::Date => f.write_str("Date"),
             Self::Time => f.write_str("Time"),
-        }
-    }
-}
-
-impl Body {
-    /// The sets from which a Rust type must hold one to fit these values.
-    pub(crate) fn needs(&self) -> Vec<Holds> {
-        match self {
-            Self::Sequence(Sequence { content, container, .. }) => match (content, container) {
-                (Content::Text | Content::Ascii | Content::Hex { .. }, _) => vec![Holds::Text],
-                (Content::Decimal(_), _) => vec![Holds::Decimal],
-                (Content::Integer(image), _) => {
-                    let (min, max) = image.limits();
-                    vec![Holds::Whole { min, max }]
-                }
-                (Content::Uuid, _) => vec![Holds::Uuid, Holds::Array { len: 16 }],
-                (Content::Raw, Container::Fixed(fixed)) => {
-                    vec![Holds::Array { len: fixed.width.into() }, Holds::Bytes]
-                }
-                (Content::Raw | Content::Some, _) => vec![Holds::Bytes],
-            },
-            Self::Repeat(_) | Self::Hashed(_) => Vec::new(),
-            Self::Number(_) | Self::Shortest(_) => {
-                self.domain().map_or(Vec::new(), |domain| domain.needs())
-            }
         }
     }
 }

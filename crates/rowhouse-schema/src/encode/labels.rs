@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::is_plain;
+use super::plain::is_plain;
 use crate::spelling::closest;
 use crate::value::Value;
 

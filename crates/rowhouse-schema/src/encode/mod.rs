@@ -4,7 +4,9 @@
 //! encoding and decoding need no lookups. The planner (`plan/`) asks codecs for the properties that
 //! it needs, never for the type.
 
+mod body;
 mod calendar;
+mod codec;
 mod content;
 mod encodable;
 mod field_type;
@@ -20,6 +22,8 @@ mod number;
 mod open;
 mod ordinal_domain;
 mod own;
+mod plain;
+mod point;
 mod quick;
 mod repeat;
 mod separated;
@@ -28,383 +32,27 @@ mod seven_bits;
 pub(crate) mod shortest;
 mod terminated;
 
-use crate::error::{Fault, KeyMismatch};
-use crate::time::TimeZone;
-use crate::transform::Modifiers;
-use crate::value::{self, FieldValue, Value, parse_hex};
-
+pub(crate) use body::Body;
+pub use calendar::Calendar;
+pub(crate) use codec::Codec;
 pub(crate) use content::{Arrangement, Content};
 pub(crate) use encodable::Encodable;
-pub use field_type::{Calendar, FieldType};
+pub use field_type::FieldType;
 pub(crate) use fixed::Fixed;
 pub use foreign::ForeignType;
-pub(crate) use form::Shape;
-pub(crate) use hashed::Hashed;
+pub(crate) use form::{Shape, digits_of};
 pub use holds::Holds;
 pub use labels::Labels;
-pub(crate) use lead::{Marker, MarkerRead};
+pub(crate) use lead::Marker;
+pub(crate) use number::Number;
 pub use number::PlainNumber;
-pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
-pub(crate) use ordinal_domain::{
-    OrdinalDomain, Point, Tick, ValueForm, count_ticks, integer, is_count,
-};
-pub(crate) use own::Layout;
+pub(crate) use ordinal_domain::{OrdinalDomain, Tick, ValueForm, count_ticks, integer, is_count};
+pub(crate) use plain::{is_plain, read_bytes};
+pub(crate) use point::Point;
 pub(crate) use quick::FastNumber;
 pub(crate) use repeat::Repeat;
-pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};
+pub(crate) use separated::{Separated, Separation};
 pub(crate) use sequence::{Container, Sequence};
 pub(crate) use shortest::ShortestDigits;
 pub(crate) use terminated::Terminated;
-
-/// The codec for one field's values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Codec {
-    /// The byte before the value's own bytes, if there is one, and the byte for null.
-    pub(crate) lead: Marker,
-    pub(crate) body: Body,
-}
-
-/// The codec for values that are not null.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Body {
-    /// Whole numbers from an ordinal domain, with fixed width.
-    Number(Number),
-    /// Whole numbers as the shortest decimal text.
-    Shortest(ShortestDigits),
-    /// Texts and bytes.
-    Sequence(Sequence),
-    /// Groups with fixed width.
-    Repeat(Repeat),
-    /// A hash of the value.
-    Hashed(Hashed),
-}
-
-impl Codec {
-    /// Creates a field's codec. `end` is where the values end if their encoding does not determine
-    /// it. Returns an error if the modifiers cannot be applied.
-    pub(crate) fn new(
-        field_type: &FieldType,
-        modifiers: &Modifiers,
-        end: End,
-    ) -> Result<Self, String> {
-        let body = Body::new(field_type, modifiers, end)?;
-        if let Some(hashing) = modifiers.hash {
-            return Ok(Self::of(Body::Hashed(Hashed::new(body, hashing))));
-        }
-        let lead = match (field_type, modifiers.null) {
-            (FieldType::Foreign(foreign), null) => foreign.lead(null.is_some(), modifiers.desc),
-            (_, Some(place)) => Marker::markers(place),
-            (_, None) => Marker::default(),
-        };
-        Ok(Self { lead, body })
-    }
-
-    /// Creates a codec whose values are never null and have no byte before them.
-    pub(crate) fn of(body: Body) -> Self {
-        Self { lead: Marker::default(), body }
-    }
-
-    /// Returns true if values may be null.
-    pub(crate) fn is_nullable(&self) -> bool {
-        self.lead.null.is_some()
-    }
-
-    /// How many bytes, if that is constant.
-    pub(crate) fn width(&self) -> Option<usize> {
-        if self.is_nullable() {
-            return None;
-        }
-        let width = match &self.body {
-            Body::Number(number) => number.width(),
-            Body::Sequence(sequence) => sequence.width(),
-            Body::Hashed(hashed) => Some(hashed.fixed.width()),
-            Body::Shortest(_) | Body::Repeat(_) => None,
-        };
-        width.map(|width| self.lead.len() + width)
-    }
-
-    /// Marks a field with a separator as part of the template's tail: only fields with separators
-    /// follow it.
-    pub(crate) fn in_tail(mut self) -> Self {
-        if let Some(separated) = self.separated_mut() {
-            separated.in_tail = true;
-        }
-        self
-    }
-
-    /// Returns the codec for the field's separator, if it has one.
-    pub(crate) fn separated(&self) -> Option<&Separated> {
-        match &self.body {
-            Body::Sequence(Sequence { container: Container::Separated(separated), .. }) => {
-                Some(separated)
-            }
-            _ => None,
-        }
-    }
-
-    fn separated_mut(&mut self) -> Option<&mut Separated> {
-        match &mut self.body {
-            Body::Sequence(Sequence { container: Container::Separated(separated), .. }) => {
-                Some(separated)
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the codec for the field's separator if the field is in the tail, whose separators
-    /// are omitted at a key's end.
-    pub(crate) fn tail(&self) -> Option<&Separated> {
-        self.separated().filter(|separated| separated.in_tail)
-    }
-
-    /// Returns true if no encoded value is a prefix of another. If false, no byte FF may follow the
-    /// field.
-    pub(crate) fn is_prefix_free(&self) -> bool {
-        match &self.body {
-            Body::Sequence(Sequence { container: Container::Terminated(terminated), .. }) => {
-                terminated.is_prefix_free()
-            }
-            _ => true,
-        }
-    }
-
-    /// Returns where values end, if their encoding does not determine it.
-    pub(crate) fn end(&self) -> Option<&End> {
-        match &self.body {
-            Body::Sequence(Sequence { container: Container::Open(end), .. }) => Some(end),
-            Body::Shortest(shortest) => Some(&shortest.end),
-            Body::Repeat(_) => Some(&End::Key),
-            _ => None,
-        }
-    }
-
-    /// Returns true if the value cannot be recovered from the bytes.
-    pub(crate) fn is_lossy(&self) -> bool {
-        match &self.body {
-            Body::Number(number) => number.is_floored(),
-            Body::Hashed(_) => true,
-            _ => false,
-        }
-    }
-
-    /// Appends a value's bytes, or returns why the value does not fit.
-    #[inline]
-    pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        if let Body::Number(number) = &self.body
-            && self.lead.is_none()
-            && number.encode_quickly(value, out)
-        {
-            return Ok(());
-        }
-        self.encode_any(value, out)
-    }
-
-    fn encode_any(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        match (self.lead.null, value) {
-            (None, Value::Null) => {
-                return Err("is never null: add null first or null last".into());
-            }
-            (Some(null), Value::Null) => {
-                out.push(null);
-                return Ok(());
-            }
-            _ => self.mark_value(out),
-        }
-        self.body.encode(value, out)
-    }
-
-    /// Appends the byte before a value.
-    #[inline]
-    fn mark_value(&self, out: &mut Vec<u8>) {
-        out.extend(self.lead.value);
-    }
-
-    /// Checks a value's kind, not whether a key can hold it.
-    fn check_kind(&self, value: &Value) -> Result<(), String> {
-        match &self.body {
-            Body::Sequence(Sequence { content, .. }) if content.is_restricted() => {
-                content.part(value).map(|_| ())
-            }
-            Body::Sequence(sequence) => sequence.content.bytes(value).map(|_| ()),
-            body => match body.domain() {
-                Some(domain) => domain.point(value, &TimeZone::UTC).map(|_| ()),
-                None => Ok(()),
-            },
-        }
-    }
-
-    /// Decodes the value at `at`; returns it and the end offset.
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), KeyMismatch> {
-        let (value, next) = self.decode_as(ValueForm::Own, key, at)?;
-        Ok((value.into_value(), next))
-    }
-
-    /// Decodes the number at `at`, if the codec has a fast path.
-    #[inline(always)]
-    pub(crate) fn decode_quickly(
-        &self,
-        key: &[u8],
-        at: usize,
-    ) -> Option<(&OrdinalDomain, i128, usize)> {
-        match &self.body {
-            Body::Number(number) if self.lead.is_none() => {
-                let (read, next) = number.decode_quickly(key, at)?;
-                Some((&number.domain, read, next))
-            }
-            _ => None,
-        }
-    }
-
-    /// As [`Codec::decode`], with numbers in the requested form, and borrowing from the key where
-    /// possible.
-    pub(crate) fn decode_as<'k>(
-        &self,
-        form: ValueForm,
-        key: &'k [u8],
-        at: usize,
-    ) -> Result<(FieldValue<'k>, usize), KeyMismatch> {
-        let in_tail = self.is_nullable() && self.tail().is_some();
-        if in_tail && at == key.len() {
-            return Ok((FieldValue::NULL, at));
-        }
-        match self.lead.read(key, at)? {
-            MarkerRead::Value(at) => self.body.decode(form, key, at),
-            MarkerRead::Null(next) if in_tail && next == key.len() => {
-                Err(KeyMismatch::new(at, SEPARATOR_AT_END))
-            }
-            MarkerRead::Null(next) => Ok((FieldValue::NULL, next)),
-        }
-    }
-
-    /// Appends a value's canonical bytes: those without modifiers, which buckets and hashes take as
-    /// input. Appends nothing for null.
-    pub(crate) fn put_canonical(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        match value {
-            Value::Null => Ok(()),
-            value => self.body.put_canonical(value, out),
-        }
-    }
-
-    /// Parses a value from plain text, without quotes.
-    pub(crate) fn read(&self, text: &str) -> Result<Value, Fault> {
-        if self.is_nullable() && text == "null" {
-            return Ok(Value::Null);
-        }
-        self.body.read(text)
-    }
-}
-
-impl Body {
-    fn new(field_type: &FieldType, modifiers: &Modifiers, end: End) -> Result<Self, String> {
-        match field_type.layout() {
-            Layout::Number(domain, shape) => {
-                Number::new(field_type, (domain, shape), modifiers).map(Self::Number)
-            }
-            Layout::Shortest => Ok(Self::Shortest(ShortestDigits::new(end, modifiers.reverse))),
-            Layout::Sequence(content, arrangement, frame) => {
-                Ok(Self::Sequence(Sequence::new((content, arrangement, frame), modifiers, end)))
-            }
-            Layout::Repeat(types) => {
-                let plain = Modifiers::default();
-                let group = types.iter().map(|inner| Codec::new(inner, &plain, End::Key));
-                Ok(Self::Repeat(Repeat { group: group.collect::<Result<_, _>>()? }))
-            }
-            Layout::Foreign(foreign) => Ok(foreign.body(modifiers.desc)),
-        }
-    }
-
-    fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        match self {
-            Self::Number(number) => number.encode(value, out),
-            Self::Shortest(shortest) => shortest.encode(value, out),
-            Self::Sequence(sequence) => sequence.encode(value, out),
-            Self::Repeat(repeat) => repeat.encode(value, out),
-            Self::Hashed(hashed) => hashed.encode(value, out),
-        }
-    }
-
-    fn decode<'k>(
-        &self,
-        form: ValueForm,
-        key: &'k [u8],
-        at: usize,
-    ) -> Result<(FieldValue<'k>, usize), KeyMismatch> {
-        let (value, next) = match self {
-            Self::Number(number) => {
-                let (read, next) = number.decode(key, at)?;
-                (number.domain.value_as(read, form), next)
-            }
-            Self::Shortest(shortest) => {
-                let (read, next) = shortest.decode(key, at)?;
-                (shortest.domain.value_as(read, form), next)
-            }
-            Self::Sequence(sequence) => return sequence.decode(key, at),
-            Self::Repeat(repeat) => repeat.decode(key, at)?,
-            Self::Hashed(hashed) => hashed.decode(key, at)?,
-        };
-        Ok((FieldValue::Other(value), next))
-    }
-
-    /// The ordinal domain, if values are numbers from one.
-    pub(crate) fn domain(&self) -> Option<&OrdinalDomain> {
-        match self {
-            Self::Number(number) => Some(&number.domain),
-            Self::Shortest(shortest) => Some(&shortest.domain),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn put_canonical(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        match self {
-            Self::Number(number) => number.put_canonical(number.domain.number(value)?, out),
-            Self::Shortest(shortest) => {
-                shortest::put_canonical(shortest.domain.number(value)?, out);
-            }
-            Self::Sequence(sequence) => out.extend_from_slice(&sequence.content.bytes(value)?),
-            Self::Repeat(repeat) => repeat.encode(value, out)?,
-            Self::Hashed(hashed) => match value {
-                Value::Hashed(_) => return Err("a hash is given, but the value is needed".into()),
-                value => hashed.of.put_canonical(value, out)?,
-            },
-        }
-        Ok(())
-    }
-
-    fn read(&self, text: &str) -> Result<Value, Fault> {
-        match self {
-            Self::Number(number) => number.domain.read(text),
-            Self::Shortest(shortest) => shortest.domain.read(text),
-            Self::Sequence(Sequence { content: Content::Raw | Content::Some, .. }) => {
-                read_bytes(text)
-                    .map(Value::Bytes)
-                    .ok_or_else(|| Fault::new(0, "expected bytes such as 0x00ff"))
-            }
-            Self::Sequence(Sequence { content: Content::Decimal(_), .. }) => {
-                value::Decimal::parse(text)
-                    .map(Value::Decimal)
-                    .ok_or_else(|| Fault::new(0, "expected a decimal number of at most 38 digits"))
-            }
-            Self::Sequence(Sequence { content: Content::Integer(_), .. }) => integer(text)
-                .map(Value::Signed)
-                .ok_or_else(|| Fault::new(0, "expected a whole number")),
-            Self::Sequence(_) => Ok(text.into()),
-            Self::Repeat(_) => Err(Fault::new(0, "a list cannot be written as plain text")),
-            // A text that looks like a stored hash is a text: the meaning must not depend on the
-            // content.
-            Self::Hashed(hashed) => hashed.of.read(text),
-        }
-    }
-}
-
-/// Parses bytes in the form `0x00ff` or `x'00ff'`.
-pub(crate) fn read_bytes(word: &str) -> Option<Vec<u8>> {
-    let quoted = word.strip_prefix("x'").and_then(|rest| rest.strip_suffix('\''));
-    let digits = quoted.or_else(|| word.strip_prefix("0x"));
-    digits.and_then(parse_hex)
-}
-
-/// Returns true if a character needs no escape in a template.
-pub(crate) fn is_plain(c: char) -> bool {
-    !matches!(c, '[' | ']' | '\\') && !c.is_whitespace() && !c.is_control()
-}

@@ -7,7 +7,7 @@ use rowhouse_model::escape;
 
 use super::float;
 use super::foreign::OrderBreak;
-use super::form::{Form, Shape, write_digits};
+use super::form::{Form, Shape, digits_of, write_digits};
 use super::ordinal_domain::OrdinalDomain;
 use super::quick::FastNumber;
 use super::{Calendar, FieldType};
@@ -333,9 +333,4 @@ impl Number {
 #[cold]
 fn not_a_value(bytes: &[u8], at: usize) -> KeyMismatch {
     KeyMismatch::new(at, format!("{} is not a value of the field", escape(bytes)))
-}
-
-/// How many decimal digits a non-negative number has.
-pub(crate) fn digits_of(number: i128) -> u8 {
-    number.checked_ilog10().map_or(1, |log| log as u8 + 1)
 }

@@ -10,6 +10,7 @@ use crate::value::Value;
 
 use super::float;
 use super::labels::Labels;
+use super::point::Point;
 use super::{Calendar, Holds};
 
 /// A field's whole numbers: their meaning, the minimum and the maximum.
@@ -90,24 +91,6 @@ pub(crate) fn count_ticks(nanos: i128, tick: i128) -> Option<i128> {
 }
 
 const DAY: Tick = Tick { nanos: 86_400_000_000_000, word: "days" };
-
-/// A domain's numbers that equal a constant, from `low` to `high`. If there is none, `high` is the
-/// last number below the constant and `low` the first above it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Point {
-    pub(crate) low: i128,
-    pub(crate) high: i128,
-}
-
-impl Point {
-    pub(crate) fn exact(number: i128) -> Self {
-        Self { low: number, high: number }
-    }
-
-    pub(crate) fn after(number: i128) -> Self {
-        Self { low: number.saturating_add(1), high: number }
-    }
-}
 
 /// The first and the last day of years 0000 to 9999, counted from 1970.
 const CALENDAR_DAYS: (i128, i128) = (-719_528, 2_932_896);

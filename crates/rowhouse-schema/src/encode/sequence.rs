@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use super::content::{Arrangement, Content};
 use super::fixed::Fixed;
-use super::foreign::Numeric;
+use super::foreign::{self, Numeric};
 use super::open::End;
 use super::own::Frame;
 use super::separated::Separated;
 use super::seven_bits::SevenBits;
-use super::terminated::Terminated;
+use super::terminated::{Style, Terminated};
 use crate::error::KeyMismatch;
 use crate::transform::{Modifiers, TextForm};
 use crate::value::{FieldValue, Value};
@@ -33,6 +33,29 @@ pub(crate) enum Container {
     /// `ordered.numeric`: the value's own bytes determine where it ends.
     Numeric(Numeric),
     Separated(Separated),
+}
+
+impl Container {
+    /// Creates the container for a type from another system; `width` is the width that the template
+    /// specifies, if it has one.
+    pub(super) fn foreign(frame: foreign::Frame, width: Option<u16>, desc: bool) -> Self {
+        match frame {
+            foreign::Frame::Terminated(style) => Self::Terminated(Terminated { style, desc }),
+            foreign::Frame::Separated(separation) => {
+                Self::Separated(Separated { separation, desc, in_tail: false })
+            }
+            foreign::Frame::SevenBits => Self::SevenBits(SevenBits { desc }),
+            foreign::Frame::Numeric => Self::Numeric(Numeric { desc }),
+            foreign::Frame::Copy if desc => {
+                Self::Terminated(Terminated { style: Style::Zero, desc })
+            }
+            foreign::Frame::Rest | foreign::Frame::Copy => Self::Open(End::Key),
+            foreign::Frame::Width { pad } => {
+                Self::Fixed(Fixed { pad, desc, ..Fixed::new(width.unwrap_or(1)) })
+            }
+            foreign::Frame::Fixed(width) => Self::Fixed(Fixed { desc, ..Fixed::new(width) }),
+        }
+    }
 }
 
 impl Sequence {

@@ -1,7 +1,7 @@
 //! `decimal`: a whole number as the shortest decimal text. Numbers with fractions, which other
 //! systems store, are values with type [`Decimal`](crate::Decimal).
 
-use super::form::{read_digits, write_digits};
+use super::form::{digits_of, read_digits, write_digits};
 use super::open::End;
 use super::ordinal_domain::OrdinalDomain;
 use crate::error::KeyMismatch;
@@ -61,5 +61,5 @@ impl ShortestDigits {
 
 /// Appends a number's digits.
 pub(crate) fn put_canonical(number: i128, out: &mut Vec<u8>) {
-    write_digits(number.unsigned_abs(), super::number::digits_of(number).into(), out);
+    write_digits(number.unsigned_abs(), digits_of(number).into(), out);
 }

@@ -5,7 +5,7 @@
 
 use rowhouse_model::{Bytes, Columns};
 
-use super::Index;
+use super::declaration::Index;
 use super::full_form::FullForm;
 use super::names::Source;
 use crate::columns::{Column, ColumnSchema};

@@ -1,8 +1,9 @@
 //! Checks on all table declarations.
 
-use rowhouse_model::{ErrorKind, Result, TableDescriptor};
+use rowhouse_model::{Columns, Error, ErrorKind, Result, TableDescriptor, escape};
 
-use super::{INDEXES_ATTRIBUTE, IndexSchema};
+use super::declaration::Index;
+use super::schema::{INDEXES_ATTRIBUTE, IndexSchema};
 use crate::columns::{COLUMNS_ATTRIBUTE, ColumnSchema};
 use crate::key::{KEY_ATTRIBUTE, KeySchema};
 
@@ -33,7 +34,55 @@ pub fn check_declarations(table: &TableDescriptor) -> Result<()> {
         }
     }
     let Some(indexes) = IndexSchema::of_table(table)? else { return Ok(()) };
-    indexes.check_families(table)
+    indexes.check_families(table)?;
+    indexes.indexes().iter().try_for_each(|index| check_buffered(table, index))
+}
+
+/// Refuses an index over columns in a family whose increments are BUFFERED: the entries would be in
+/// the log, and after a crash the counters would not.
+fn check_buffered(table: &TableDescriptor, index: &Index) -> Result<()> {
+    let what = if index.is_copy() { "copy" } else { "index" };
+    let reader = format!("{what} `{}`", index.name());
+    check_buffered_columns(table, index.columns(), &reader)
+}
+
+/// Checks that none of these columns, which `reader` derives something from, is in a family whose
+/// increments are BUFFERED.
+///
+/// ```
+/// use rowhouse_model::{Columns, FamilyDescriptor, TableDescriptor, TableName};
+/// use rowhouse_schema::check_buffered_columns;
+///
+/// let counters = FamilyDescriptor::new("n")?.attribute("BUFFERED", "1s");
+/// let blog = TableDescriptor::new(TableName::parse("blog")?).family(counters);
+/// let refused = check_buffered_columns(&blog, &Columns::all(), "observer `audit`").unwrap_err();
+/// assert_eq!(
+///     refused.message(),
+///     "family n is BUFFERED, so observer `audit` cannot read its columns: column=n:*"
+/// );
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+///
+/// # Errors
+/// `InvalidRequest` that names the reader and a column.
+pub fn check_buffered_columns(
+    table: &TableDescriptor,
+    columns: &Columns,
+    reader: &str,
+) -> Result<()> {
+    let buffered = table.families().iter().filter(|family| family.buffered().is_some());
+    let Some(family) = buffered.map(|it| it.name()).find(|name| columns.selects_family(name))
+    else {
+        return Ok(());
+    };
+    let named = columns.families().find(|(name, _)| *name == family);
+    let qualifier = named.and_then(|(_, qualifiers)| qualifiers.named().next());
+    let qualifier = qualifier.map_or_else(|| "*".to_owned(), |qualifier| escape(qualifier));
+    let family = escape(family);
+    Err(Error::invalid(format!(
+        "family {family} is BUFFERED, so {reader} cannot read its columns: \
+         column={family}:{qualifier}"
+    )))
 }
 
 /// As [`check_declarations`], for a table that is altered. Declarations that stay as they are were
@@ -48,7 +97,12 @@ pub fn check_altered_declarations(before: &TableDescriptor, after: &TableDescrip
     };
     let keeps_families =
         before.families().iter().all(|family| after.find_family(family.name()).is_ok());
-    if keeps_families && declared(before) == declared(after) {
+    let buffered = |table: &TableDescriptor| -> Vec<_> {
+        let families = table.families().iter().filter(|family| family.buffered().is_some());
+        families.map(|family| family.name().clone()).collect()
+    };
+    let keeps_buffered = buffered(before) == buffered(after);
+    if keeps_families && keeps_buffered && declared(before) == declared(after) {
         Ok(())
     } else {
         check_declarations(after)

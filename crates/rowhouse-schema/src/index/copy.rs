@@ -2,10 +2,11 @@
 
 use rowhouse_model::{Bytes, Error, Result, TableDescriptor};
 
+use super::declaration::Index;
 use super::entries::EntryValues;
 use super::names::Source;
 use super::parse::canonical;
-use super::{Index, IndexSchema};
+use super::schema::IndexSchema;
 use crate::columns::ColumnSchema;
 use crate::encode::FieldType;
 use crate::field::Field;

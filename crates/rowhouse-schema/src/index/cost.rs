@@ -3,7 +3,7 @@
 
 use rowhouse_model::Columns;
 
-use super::IndexPlan;
+use super::plan::IndexPlan;
 
 /// The most entries that a reader collects before it reads the first row.
 pub const COLLECTED_ENTRIES_MAX: usize = 100_000;

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use rowhouse_model::{Bytes, Error, KeyValue, Result, Row, escape};
 
+use super::cells::newest;
+use super::declaration::{Declaration, Index};
 use super::full_form::KeySource;
 use super::names::Source;
-use super::{Declaration, Index};
 use crate::columns::Column;
 use crate::encode::ValueForm;
 use crate::error::KeyMismatch;
@@ -322,10 +323,6 @@ impl EntryValues<'_> {
             _ => &self.own[slot],
         }
     }
-}
-
-pub(super) fn newest<'r>(column: &Column, cells: &'r Row) -> Option<KeyValue<'r>> {
-    cells.cell(column.family(), column.qualifier()?)
 }
 
 fn covered(column: &Column, cells: &Row) -> Option<Covered> {

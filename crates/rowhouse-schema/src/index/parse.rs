@@ -1,7 +1,7 @@
 //! The parser for index declarations.
 //!
 //! ```text
-//! declaration = name template ["unique"] ["covers" covered] ["where" query]
+//! declaration = name template ["memory" / "unique"] ["covers" covered] ["where" query]
 //!             / name "search" …                                      (see `parse_search`)
 //! covered     = "*" / name *("," name)
 //! ```
@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use rowhouse_model::{Columns, Result};
 
+use super::cells::select;
 use super::change::Parts;
+use super::declaration::{Declaration, Index};
 use super::full_form::FullForm;
 use super::names::{Base, Source};
 use super::parse_search::read_search;
 use super::search::Search;
-use super::{Declaration, Index};
 use crate::columns::{Column, ColumnSchema};
 use crate::encode::End;
 use crate::error::Fault;
@@ -73,6 +74,8 @@ struct Written<'t> {
     name: &'t str,
     template: String,
     full: FullForm,
+    /// The entries are in memory alone.
+    memory: bool,
     unique: bool,
     /// True if it covers `*`.
     copy: bool,
@@ -95,6 +98,7 @@ impl<'t> Written<'t> {
                 name,
                 template: search.to_string(),
                 full: FullForm::of_search()?,
+                memory: false,
                 unique: false,
                 copy: false,
                 covers: Vec::new(),
@@ -109,6 +113,7 @@ impl<'t> Written<'t> {
                 name,
                 template: canonical(template),
                 full,
+                memory: false,
                 unique: false,
                 copy: true,
                 covers: Vec::new(),
@@ -118,6 +123,10 @@ impl<'t> Written<'t> {
         }
         let full = FullForm::new(template, at, base)?;
         let template = canonical(template);
+        let memory = words.is_next("memory");
+        if memory {
+            words.check_in_memory()?;
+        }
         let unique = words.is_next("unique");
         if unique {
             check_unique(&full, at)?;
@@ -125,11 +134,21 @@ impl<'t> Written<'t> {
         let covers = if words.is_next("covers") { words.covers(base)? } else { Vec::new() };
         let condition = if words.is_next("where") { Some(words.condition()?) } else { None };
         let copy = false;
-        words.end(Self { name, template, full, unique, copy, covers, condition, search: None })
+        words.end(Self {
+            name,
+            template,
+            full,
+            memory,
+            unique,
+            copy,
+            covers,
+            condition,
+            search: None,
+        })
     }
 
     fn finish(self, base: Base<'_>) -> Result<Index> {
-        let Self { name, template, full, unique, copy, covers, condition, search } = self;
+        let Self { name, template, full, memory, unique, copy, covers, condition, search } = self;
         let bind = |query| RowConditions::of_index(base.key, base.columns, query);
         let rows = condition.as_ref().map(bind).transpose()?;
         let reads = match &search {
@@ -140,6 +159,9 @@ impl<'t> Written<'t> {
         let parts = Parts::new(&full, conditions.chain(&covers), base.columns);
         let covered: Vec<_> = covers.iter().map(|column| column.name().to_owned()).collect();
         let mut text = format!("{name} {template}");
+        if memory {
+            text.push_str(" memory");
+        }
         if unique {
             text.push_str(" unique");
         }
@@ -154,6 +176,7 @@ impl<'t> Written<'t> {
         let FullForm { template: full, sources, key_source, named, named_elements } = full;
         let declaration = Declaration {
             name: name.to_owned(),
+            memory,
             unique,
             copy,
             covers,
@@ -232,21 +255,6 @@ fn reads(
     select(&all)
 }
 
-/// Returns the cells in these columns. For a column with a qualifier template, the whole family.
-pub(super) fn select(all: &[&Column]) -> Columns {
-    let mut reads = Columns::all();
-    for column in all {
-        if let Some(qualifier) = column.qualifier() {
-            reads.add_column(column.family.clone(), qualifier.to_vec());
-        }
-    }
-    // A family after its columns: named later, these would narrow it.
-    for column in all.iter().filter(|column| column.template().is_some()) {
-        reads.add_family(column.family.clone());
-    }
-    reads
-}
-
 /// Splits a declaration into words.
 pub(super) struct DeclarationLexer<'t> {
     text: &'t str,
@@ -318,6 +326,24 @@ impl<'t> DeclarationLexer<'t> {
         covers_all
     }
 
+    /// Refuses words that may not follow `memory`.
+    fn check_in_memory(&mut self) -> Result<(), Fault> {
+        let after = self.at;
+        let message = match self.word() {
+            (at, "unique") => Some((at, "an index in memory is not unique")),
+            (at, "covers") if self.is_next("*") => Some((at, "an index in memory is no copy")),
+            _ => None,
+        };
+        self.at = after;
+        match message {
+            None => Ok(()),
+            Some((at, message)) => {
+                let fault = Fault::new(at, format!("{message}: it is built after each open"));
+                Err(fault.hint("leave out `memory`"))
+            }
+        }
+    }
+
     /// Returns a declaration if nothing follows it.
     fn end(mut self, read: Written<'t>) -> Result<Written<'t>, Fault> {
         match self.word() {
@@ -328,7 +354,7 @@ impl<'t> DeclarationLexer<'t> {
             }
             (at, word) => {
                 let fault = Fault::new(at, format!("`{word}` is not allowed here"));
-                Err(fault.hint("in this order: unique, covers NAMES, where QUERY"))
+                Err(fault.hint("in this order: memory or unique, covers NAMES, where QUERY"))
             }
         }
     }

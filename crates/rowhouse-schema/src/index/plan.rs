@@ -7,8 +7,9 @@ use std::fmt;
 
 use rowhouse_model::{Columns, Error, Row, RowRange};
 
+use super::declaration::{Declaration, Index};
+use super::entries::Entry;
 use super::names::Source;
-use super::{Declaration, Entry, Index};
 use crate::columns::{CellMismatch, Column, ColumnSchema};
 use crate::encode::Body;
 use crate::field::Field;

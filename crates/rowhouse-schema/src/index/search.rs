@@ -6,9 +6,8 @@ use std::sync::Arc;
 use rowhouse_model::{Bytes, Columns, KeyValue, Row};
 
 use super::analyser::Analyser;
-use super::entries::newest;
+use super::cells::{newest, select};
 use super::names::Source;
-use super::parse::select;
 use crate::columns::{Column, ColumnSchema};
 use crate::key::KeySchema;
 use crate::value::Value;

@@ -4,9 +4,10 @@ use std::fmt;
 
 use rowhouse_model::{Error, Result, Row, RowRange};
 
+use super::declaration::Index;
 use super::names::Source;
+use super::schema::IndexSchema;
 use super::search::{Search, SearchField};
-use super::{Index, IndexSchema};
 use crate::columns::{CellMismatch, ColumnSchema};
 use crate::key::KeySchema;
 use crate::plan::{Condition, Plan, Predicate, RANGES_SHOWN, ShownAs, Test};

@@ -4,12 +4,15 @@ use std::fmt;
 
 use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, TableName};
 
-use super::Index;
+use super::declaration::Index;
 use crate::columns::COLUMNS_ATTRIBUTE;
 use crate::key::{INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, LANGUAGE_VERSION, without_version};
 
 /// The word in [`INDEX_OF_ATTRIBUTE`] that marks a copy.
 const COPY: &str = "copy";
+
+/// The word in [`INDEX_OF_ATTRIBUTE`] that marks an index in memory.
+const MEMORY: &str = "memory";
 
 /// The queue family in a full-text index's table: a row for each base table row that has changed
 /// since the document was written.
@@ -66,6 +69,7 @@ impl Index {
             table: base.name().clone(),
             index: self.name().to_owned(),
             is_copy: self.is_copy(),
+            is_in_memory: self.is_in_memory(),
         };
         let table = TableDescriptor::new(self.table_name(base.name())?)
             .attribute(INDEX_OF_ATTRIBUTE, of.to_stored());
@@ -108,6 +112,8 @@ pub struct IndexOf {
     pub index: String,
     /// True if the table is a copy of the base table under another key.
     pub is_copy: bool,
+    /// True if the entries are in memory alone.
+    pub is_in_memory: bool,
 }
 
 impl IndexOf {
@@ -124,19 +130,26 @@ impl IndexOf {
         let text = without_version(&stored, "name of an index")?;
         let mut words = text.split(' ');
         match (words.next(), words.next(), words.next(), words.next()) {
-            (Some(base), Some(index), copy @ (None | Some(COPY)), None) => Ok(Some(Self {
-                table: TableName::parse(base)?,
-                index: index.to_owned(),
-                is_copy: copy.is_some(),
-            })),
+            (Some(base), Some(index), kind @ (None | Some(COPY | MEMORY)), None) => {
+                Ok(Some(Self {
+                    table: TableName::parse(base)?,
+                    index: index.to_owned(),
+                    is_copy: kind == Some(COPY),
+                    is_in_memory: kind == Some(MEMORY),
+                }))
+            }
             _ => Err(Error::invalid(format!("not a stored name of an index: text={stored}"))),
         }
     }
 
     /// Returns the form stored in the table attribute.
     pub fn to_stored(&self) -> String {
-        let copy = if self.is_copy { format!(" {COPY}") } else { String::new() };
-        format!("{LANGUAGE_VERSION} {} {}{copy}", self.table, self.index)
+        let kind = match (self.is_copy, self.is_in_memory) {
+            (true, _) => format!(" {COPY}"),
+            (_, true) => format!(" {MEMORY}"),
+            _ => String::new(),
+        };
+        format!("{LANGUAGE_VERSION} {} {}{kind}", self.table, self.index)
     }
 }
 

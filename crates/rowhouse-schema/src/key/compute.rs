@@ -3,7 +3,7 @@
 
 use rowhouse_model::{Error, ROW_LEN_MAX, Result, escape};
 
-use super::KeySchema;
+use super::schema::KeySchema;
 use crate::computed::{Computed, Operands};
 use crate::encode::Encodable;
 use crate::field::Field;

@@ -3,7 +3,7 @@
 
 use rowhouse_model::ROW_LEN_MAX;
 
-use super::KeySchema;
+use super::schema::KeySchema;
 use super::steps::FastPath;
 use crate::computed::{Computed, Operands};
 use crate::encode::{Body, Codec, Content, Sequence};

@@ -2,7 +2,9 @@
 
 use rowhouse_model::escape;
 
-use super::{KeyReader, KeySchema, Values};
+use super::reader::KeyReader;
+use super::schema::KeySchema;
+use super::values::Values;
 use crate::computed::{Computed, Operands};
 use crate::encode::{Encodable, ValueForm};
 use crate::error::KeyMismatch;

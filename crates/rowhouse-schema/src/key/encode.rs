@@ -3,7 +3,8 @@
 use rowhouse_model::{Bytes, Error, Result};
 
 use super::compute::KnownValue;
-use super::{KeySchema, NamedValues};
+use super::named::NamedValues;
+use super::schema::KeySchema;
 use crate::computed::{BUCKETS_MAX, Computed};
 use crate::value::{FieldValue, Value};
 

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::KeySchema;
 use super::reader::literal;
+use super::schema::KeySchema;
 use crate::error::KeyMismatch;
 use crate::template::{COMPUTED_MAX, Element};
 

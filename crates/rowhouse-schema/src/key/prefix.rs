@@ -4,8 +4,8 @@ use std::fmt;
 
 use rowhouse_model::escape;
 
-use super::KeySchema;
 use super::reader::literal;
+use super::schema::KeySchema;
 use crate::template::Element;
 use crate::value::{Shown, Value};
 
@@ -62,6 +62,22 @@ impl KeySchema {
         }
         let rest = bytes[at..].to_vec();
         KeyPrefix { schema: self.clone(), values, is_whole: is_whole && rest.is_empty(), rest }
+    }
+
+    /// Returns the slots of the fields that are complete at a key's beginning, computed ones
+    /// included, and where each ends.
+    pub(crate) fn field_ends(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
+        let mut ends = Vec::new();
+        let mut at = 0;
+        for element in self.elements() {
+            if at == bytes.len() {
+                break;
+            }
+            let Some((_, next)) = self.read_element(element, bytes, at) else { break };
+            at = next;
+            ends.extend(self.slot_of(element).map(|slot| (slot, at)));
+        }
+        ends
     }
 
     /// Decodes the element at `at`; returns the value and the next element's offset.

@@ -2,8 +2,8 @@
 
 use rowhouse_model::{ROW_LEN_MAX, escape};
 
-use super::KeySchema;
 use super::compute::NO_VALUE;
+use super::schema::KeySchema;
 use crate::encode::{Encodable, ValueForm};
 use crate::error::KeyMismatch;
 use crate::field::Field;

@@ -2,7 +2,7 @@
 
 use rowhouse_model::{Bytes, Error, Result};
 
-use super::KeySchema;
+use super::schema::KeySchema;
 use crate::computed::{Computed, Formula};
 use crate::encode::{Body, Codec, Container, Content, Sequence, Shape};
 use crate::template::Element;

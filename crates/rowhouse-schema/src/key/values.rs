@@ -5,7 +5,7 @@ use std::ops::Index;
 
 use rowhouse_model::{Bytes, Result};
 
-use super::KeySchema;
+use super::schema::KeySchema;
 use crate::value::{Shown, Value};
 
 /// One decoded key's values, in template field order.

@@ -2,7 +2,7 @@
 
 use rowhouse_model::{Error, Result};
 
-use super::KeySchema;
+use super::schema::KeySchema;
 use crate::encode::Body;
 use crate::encode::{Calendar, FieldType};
 use crate::field::Field;

@@ -1,7 +1,7 @@
 //! Computed fields on the walk: only the buckets for pinned values, or all buckets.
 
-use super::RANGES_MAX;
 use super::matching::{Pin, all_values, matching_keys};
+use super::ranges::RANGES_MAX;
 use super::walk::{Next, Path, Walk};
 use crate::computed::{Computed, Operands};
 use crate::template::Element;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rowhouse_model::{Error, Result, RowRange};
 
-use super::Plan;
+use super::query_plan::Plan;
 
 /// Table statistics, for [`Plan::estimate`].
 ///

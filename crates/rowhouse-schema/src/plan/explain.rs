@@ -4,7 +4,10 @@ use std::fmt;
 
 use rowhouse_model::{RowRange, escape};
 
-use super::{Plan, QualifierPlan, RANGES_MAX, Residual, RowSequence};
+use super::order::RowSequence;
+use super::qualifiers::QualifierPlan;
+use super::query_plan::{Plan, Residual};
+use super::ranges::RANGES_MAX;
 use crate::columns::ColumnAddress;
 use crate::value::Value;
 

@@ -6,10 +6,10 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::predicate::Comparison;
 use super::ranges::{normalize, subtract};
-use super::sequence::{StoredTest, is_boundary};
+use super::stored_test::{StoredTest, is_boundary};
 use crate::encode::Fixed;
 
 pub(super) fn fixed_keys(fixed: Fixed, test: StoredTest<'_>, is_text: bool) -> KeyRanges {

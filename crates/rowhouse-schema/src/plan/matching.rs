@@ -4,6 +4,7 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
+use super::key_ranges::KeyRanges;
 use super::number::number_keys;
 use super::ranges::{intersect, normalize, subtract};
 use super::sequence::sequence_keys;
@@ -11,29 +12,6 @@ use super::set::{BytesSet, BytesTest, FieldConditions, Set};
 use super::shortest::shortest_keys;
 use crate::encode::shortest::put_canonical;
 use crate::encode::{Body, Codec, Marker, Number, Repeat};
-
-/// Key ranges that hold all values that match, and perhaps others.
-#[derive(Debug)]
-pub(super) struct KeyRanges {
-    pub(super) ranges: Vec<RowRange>,
-    /// True if the ranges hold no others.
-    pub(super) exact: bool,
-}
-
-impl KeyRanges {
-    pub(super) fn exact(ranges: Vec<RowRange>) -> Self {
-        Self { ranges: normalize(ranges), exact: true }
-    }
-
-    pub(super) fn none() -> Self {
-        Self::exact(Vec::new())
-    }
-
-    /// Returns a range that holds all matching values, and others.
-    pub(super) fn candidates(range: RowRange) -> Self {
-        Self { ranges: vec![range], exact: false }
-    }
-}
 
 /// A value as encoded in a key.
 #[derive(Clone, Debug)]

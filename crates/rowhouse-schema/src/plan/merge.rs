@@ -6,7 +6,8 @@ use std::cmp::Ordering;
 
 use rowhouse_model::{Error, Result};
 
-use super::{Direction, Plan};
+use super::page::Direction;
+use super::query_plan::Plan;
 use crate::error::KeyMismatch;
 use crate::key::KeySchema;
 

@@ -2,7 +2,7 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::set::NumberSet;
 use crate::encode::Number;
 use crate::encode::foreign::OrderBreak;

@@ -2,7 +2,8 @@
 
 use rowhouse_model::Result;
 
-use super::{Plan, Predicate};
+use super::predicate::Predicate;
+use super::query_plan::Plan;
 use crate::columns::ColumnSchema;
 use crate::key::KeySchema;
 use crate::time::TimeZone;

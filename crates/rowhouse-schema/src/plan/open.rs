@@ -7,10 +7,10 @@
 
 use rowhouse_model::RowRange;
 
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::predicate::Comparison;
 use super::ranges::subtract;
-use super::sequence::{StoredTest, is_boundary};
+use super::stored_test::{StoredTest, is_boundary};
 use crate::encode::{End, ends_at_its_end};
 
 /// Returns the keys for texts that pass the test, in about `limit` ranges at most.

@@ -4,9 +4,10 @@
 use rowhouse_model::{Error, Result, RowRange};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::order::RowSequence;
+use super::query_plan::Plan;
 use super::ranges::intersect;
 use super::streams::Stream;
-use super::{Plan, RowSequence};
 use crate::value::parse_hex;
 
 /// The direction in which rows are read.

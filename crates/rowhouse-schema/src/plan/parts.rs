@@ -8,9 +8,9 @@ use rowhouse_model::{
     Bytes, Columns, Comparator, CompareOperator, Comparison, Filter, ListOperator, RowRange,
 };
 
-use super::Plan;
 use super::cover::cover;
 use super::qualifiers::QualifierPlan;
+use super::query_plan::Plan;
 use super::ranges::{normalize, subtract};
 
 /// A read for some columns in each row in a plan's ranges. All parts together make up the row.

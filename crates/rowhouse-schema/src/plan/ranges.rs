@@ -2,6 +2,10 @@
 
 use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
 
+/// The most ranges in a plan. A query that would need more gets fewer and wider ranges, a residual,
+/// and a note about it.
+pub const RANGES_MAX: usize = 10_000;
+
 /// Sorts ranges, drops empty ones, and joins those that overlap or touch.
 pub(super) fn normalize(mut ranges: Vec<RowRange>) -> Vec<RowRange> {
     ranges.retain(|range| !range.is_empty());

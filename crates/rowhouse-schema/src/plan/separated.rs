@@ -4,9 +4,9 @@
 
 use rowhouse_model::RowRange;
 
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::predicate::Comparison;
-use super::sequence::{StoredTest, compared};
+use super::stored_test::{StoredTest, compared};
 use crate::encode::{Separated, Separation};
 
 pub(super) fn separated_keys(separated: Separated, test: StoredTest<'_>) -> KeyRanges {

@@ -3,22 +3,16 @@
 use rowhouse_model::RowRange;
 
 use super::fixed::fixed_keys;
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::open::open_keys;
 use super::predicate::Comparison;
 use super::ranges::{intersect, normalize};
 use super::separated::separated_keys;
 use super::set::{BytesSet, BytesTest};
+use super::stored_test::{StoredTest, compared};
 use super::terminated::terminated_keys;
 use crate::encode::foreign::Numeric;
 use crate::encode::{Arrangement, Container, Sequence};
-
-/// A test on bytes as they are stored.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum StoredTest<'a> {
-    Compare(Comparison, &'a [u8]),
-    StartsWith(&'a [u8]),
-}
 
 pub(super) fn sequence_keys(sequence: &Sequence, set: &BytesSet, limit: usize) -> KeyRanges {
     let mut all = KeyRanges::exact(vec![RowRange::all()]);
@@ -107,25 +101,4 @@ fn numeric_keys(numeric: Numeric, test: StoredTest<'_>) -> KeyRanges {
     numeric.put(constant, &mut bytes);
     let comparison = if numeric.is_desc() { comparison.mirrored() } else { comparison };
     KeyRanges::exact(compared(comparison, RowRange::prefix(&bytes)).into_iter().collect())
-}
-
-/// Returns the keys that compare in this way with a range that holds one value's keys.
-pub(super) fn compared(comparison: Comparison, this: RowRange) -> Option<RowRange> {
-    let all = RowRange::all();
-    match comparison {
-        Comparison::Equal => Some(this),
-        // Nothing is before the first row.
-        Comparison::Less if this.start.is_empty() => None,
-        Comparison::Less => Some(RowRange { start: all.start, stop: this.start }),
-        Comparison::LessOrEqual => Some(RowRange { start: all.start, stop: this.stop }),
-        // An empty stop is where all rows end.
-        Comparison::Greater if this.stop.is_empty() => None,
-        Comparison::Greater => Some(RowRange { start: this.stop, stop: all.stop }),
-        Comparison::GreaterOrEqual => Some(RowRange { start: this.start, stop: all.stop }),
-    }
-}
-
-/// Returns true if a text can be cut before this byte: it does not split a UTF-8 character.
-pub(super) fn is_boundary(text: &[u8], at: usize) -> bool {
-    text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80)
 }

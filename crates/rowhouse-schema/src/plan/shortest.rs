@@ -3,7 +3,7 @@
 
 use rowhouse_model::RowRange;
 
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::set::NumberSet;
 use crate::encode::{ShortestDigits, digits_of};
 

@@ -6,8 +6,7 @@ use std::ops::Range;
 
 use rowhouse_model::RowRange;
 
-use super::RANGES_MAX;
-use super::ranges::{bounded, coarsen, normalize};
+use super::ranges::{RANGES_MAX, bounded, coarsen, normalize};
 use super::set::FieldConditions;
 use super::walk::{Path, one_row};
 use crate::key::KeySchema;

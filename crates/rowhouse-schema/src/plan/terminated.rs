@@ -2,9 +2,9 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
-use super::matching::KeyRanges;
+use super::key_ranges::KeyRanges;
 use super::predicate::Comparison;
-use super::sequence::{StoredTest, compared};
+use super::stored_test::{StoredTest, compared};
 use crate::encode::Terminated;
 
 pub(super) fn terminated_keys(terminated: Terminated, test: StoredTest<'_>) -> KeyRanges {

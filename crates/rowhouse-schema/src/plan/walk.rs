@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
 
-use super::RANGES_MAX;
-use super::matching::{KeyRanges, Pin, all_values, matching_keys, pins, under, values_count};
-use super::ranges::{coarsen, hull, intersect};
+use super::key_ranges::KeyRanges;
+use super::matching::{Pin, all_values, matching_keys, pins, under, values_count};
+use super::ranges::{RANGES_MAX, coarsen, hull, intersect};
 use super::set::FieldConditions;
 use super::streams::Walked;
 use crate::encode::{Body, Codec, End};

@@ -1,7 +1,7 @@
 //! The words between two brackets, separated by single spaces. Text in parentheses belongs to the
 //! word before it.
 
-use super::Naming;
+use super::element::Naming;
 use crate::error::Fault;
 
 /// An iterator over words.

@@ -1,7 +1,7 @@
 //! The parser for computed fields: `bucket 16 of user by md5 digits as shard`.
 
-use super::Naming;
 use super::bracket::{Words, check_field_name, check_name, number_up_to};
+use super::element::Naming;
 use super::words::{self, Role};
 use crate::computed::{Alphabet, BUCKETS_MAX, BucketForm, Computed, Formula, Operands};
 use crate::encode::FieldType;

@@ -1,8 +1,8 @@
 //! The parser for a bracket pair: a stored field (name, type, modifiers) or a computed one.
 
-use super::Naming;
 use super::bracket::{Words, check_field_name};
 use super::computed::{self, RawComputed};
+use super::element::Naming;
 use super::words::{self, Role};
 use super::{field_type, modifier};
 use crate::encode::FieldType;

@@ -1,8 +1,8 @@
 //! The template parser: literals and brackets, and each open field's end.
 
 use super::computed::RawComputed;
+use super::element::{Element, Naming};
 use super::field::{self, Bracket, StoredSource};
-use super::{Element, Naming};
 use crate::computed::Computed;
 use crate::encode::{Codec, End, FieldType, is_plain};
 use crate::error::Fault;

@@ -15,6 +15,7 @@ pub use date::Date;
 pub use jiff::tz::TimeZone;
 pub(crate) use literal::{TimeLiteral, calendar_digits};
 pub(crate) use zone::FixedZone;
+pub use zone::{parse_zone, zone_name};
 
 /// The unit in which a time is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

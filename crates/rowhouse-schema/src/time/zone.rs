@@ -2,9 +2,32 @@
 
 use std::fmt;
 
+use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::{Offset, TimeZone};
+use rowhouse_model::{Error, Result as ModelResult};
 
 use crate::error::Fault;
+
+/// Parses a zone for times in queries: an offset or an IANA name.
+///
+/// # Errors
+/// `InvalidRequest` for other text.
+pub fn parse_zone(text: &str) -> ModelResult<TimeZone> {
+    DateTimeParser::new().parse_time_zone(text).map_err(|_| {
+        Error::invalid(format!(
+            "a zone is an offset such as '+08:00' or a name such as 'Asia/Shanghai': {text}"
+        ))
+    })
+}
+
+/// Returns the text from which [`parse_zone`] reads a zone; `None` for a zone that is neither an
+/// offset nor has a name.
+pub fn zone_name(zone: &TimeZone) -> Option<String> {
+    match zone.iana_name() {
+        Some(name) => Some(name.to_owned()),
+        None => zone.to_fixed_offset().ok().map(|offset| offset.to_string()),
+    }
+}
 
 /// A zone with a constant offset from UTC: `+08:00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -79,6 +79,45 @@ fn declarations_print_in_one_line() {
 }
 
 #[test]
+fn memory_stands_after_the_template_and_refuses_unique_values_and_copies() {
+    check(
+        "a  [sender]   memory covers subject,size where size > 1; memory [size] memory",
+        expect![[r#"
+            a [sender] memory covers subject, size where size > 1; memory [size] memory
+              [sender string][user string][at millis desc]
+              [size u64][user string][at millis desc]"#]],
+    );
+    check(
+        "a [sender] memory unique",
+        expect![[r#"
+        InvalidRequest: an index in memory is not unique: it is built after each open; leave out `memory`: offset=18
+          a [sender] memory unique
+                            ^"#]],
+    );
+    check(
+        "a [user][at] memory covers *",
+        expect![[r#"
+        InvalidRequest: an index in memory is no copy: it is built after each open; leave out `memory`: offset=20
+          a [user][at] memory covers *
+                              ^"#]],
+    );
+    check(
+        "a [sender] unique memory",
+        expect![[r#"
+        InvalidRequest: `memory` is not allowed here; in this order: memory or unique, covers NAMES, where QUERY: offset=18
+          a [sender] unique memory
+                            ^"#]],
+    );
+    check(
+        "a [user][at] covers * memory",
+        expect![[r#"
+        InvalidRequest: `memory` is not allowed after `covers *`; every row has its copy: offset=22
+          a [user][at] covers * memory
+                                ^"#]],
+    );
+}
+
+#[test]
 fn the_full_form_appends_the_fields_that_determine_the_key() {
     check(
         "a [sender]",
@@ -356,7 +395,7 @@ fn a_mistake_is_pointed_at() {
     check(
         "a [sender] covers size unique",
         expect![[r#"
-        InvalidRequest: `unique` is not allowed here; in this order: unique, covers NAMES, where QUERY: offset=23
+        InvalidRequest: `unique` is not allowed here; in this order: memory or unique, covers NAMES, where QUERY: offset=23
           a [sender] covers size unique
                                  ^"#]],
     );
@@ -566,7 +605,7 @@ fn a_mistake_is_pointed_at() {
     check(
         "a [sender] unique unique",
         expect![[r#"
-        InvalidRequest: `unique` is not allowed here; in this order: unique, covers NAMES, where QUERY: offset=18
+        InvalidRequest: `unique` is not allowed here; in this order: memory or unique, covers NAMES, where QUERY: offset=18
           a [sender] unique unique
                             ^"#]],
     );

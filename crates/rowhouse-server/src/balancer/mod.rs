@@ -72,7 +72,9 @@ impl Cluster {
                 server: region.assignment().server,
                 load: self.load.per_second(region),
                 bytes: region.size().file_bytes,
-                can_move: region.assignment().in_service && !self.load.is_resting(region, now),
+                can_move: region.assignment().in_service
+                    && !region.is_in_memory()
+                    && !self.load.is_resting(region, now),
             })
             .collect();
         let moves = plan(&self.members.targets(), &candidates);

@@ -4,16 +4,17 @@ mod output;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::{BufMut, BytesMut};
 use rowhouse_format::exception::Exception;
 use rowhouse_format::rpc::{self, Request, ServerConnection, ServerEvent};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::{JoinError, JoinSet};
 
 use self::output::Output;
+use crate::access::{Opened, Protocol, Stream};
 use crate::answer::Answer;
 use crate::call::{Caller, Client, Share};
 use crate::cap::Admission;
@@ -26,8 +27,17 @@ use crate::limits::{
 use crate::memory::{CALL_BYTES, ConnectionMemory, Reserved, SMALL_REQUEST_BYTES, TURN_BYTES};
 
 /// Serves a connection until either side closes it.
-pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context) {
-    let mut connection = Connection::new(stream, peer, context);
+pub(crate) async fn serve(socket: TcpStream, peer: SocketAddr, context: Context) {
+    let mut stop = context.server.stopping();
+    let opened = tokio::select! {
+        opened = context.cluster.access.open(socket, peer, Protocol::Rpc) => opened,
+        _ = stop.wait_for(|is_stopping| *is_stopping) => return,
+    };
+    let opened = match opened {
+        Ok(opened) => opened,
+        Err(error) => return tracing::info!(%peer, %error, "connection not opened"),
+    };
+    let mut connection = Connection::new(opened, peer, context);
     match connection.run().await {
         Ok(()) => tracing::debug!(%peer, "connection ended"),
         Err(error) => tracing::info!(%peer, %error, "connection lost"),
@@ -35,7 +45,7 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context)
 }
 
 struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     peer: SocketAddr,
     context: Arc<Context>,
     share: Arc<Share>,
@@ -74,9 +84,14 @@ enum Event {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, peer: SocketAddr, context: Context) -> Self {
+    fn new(opened: Opened, peer: SocketAddr, context: Context) -> Self {
+        let Opened { stream, refusal } = opened;
         let protocol = ServerConnection::new(peer.to_string(), context.cluster.id.clone())
             .with_frame_len_max(context.cluster.frame_len_max);
+        let protocol = match refusal {
+            Some(why) => protocol.refusing(why),
+            None => protocol,
+        };
         let memory = ConnectionMemory::new(&context.cluster.call_memory);
         Self {
             stream,
@@ -366,6 +381,12 @@ impl Connection {
             // Other connections get a turn while a client takes a large answer.
             tokio::task::coop::consume_budget().await;
         }
+        while let Err(error) = self.stream.try_flush() {
+            if error.kind() != std::io::ErrorKind::WouldBlock {
+                return Err(error);
+            }
+            self.writable(pace.get_or_insert_default()).await?;
+        }
         Ok(pace.is_some())
     }
 
@@ -422,7 +443,7 @@ async fn admission(share: Arc<Share>, bytes: u64) -> Reserved {
 /// Reads at most so many bytes, or else looks, after a moment, whether the client has closed the
 /// connection, whatever it has sent before.
 async fn from_client(
-    stream: &mut TcpStream,
+    stream: &mut Stream,
     input: &mut BytesMut,
     max: Option<usize>,
 ) -> std::io::Result<Event> {
@@ -430,9 +451,7 @@ async fn from_client(
         return stream.read_buf(&mut input.limit(max)).await.map(Event::Read);
     }
     tokio::time::sleep(CLOSED_LOOK).await;
-    let ready = tokio::time::timeout(Duration::ZERO, stream.ready(Interest::READABLE)).await;
-    let is_closed = ready.is_ok_and(|ready| ready.is_ok_and(|ready| ready.is_read_closed()));
-    Ok(if is_closed { Event::Read(0) } else { Event::Pace })
+    Ok(if stream.is_read_closed().await { Event::Read(0) } else { Event::Pace })
 }
 
 /// How fast a request comes whose memory is reserved.

@@ -2,6 +2,7 @@
 
 #![cfg_attr(not(feature = "web"), allow(dead_code, reason = "only the web port reads them"))]
 
+mod heat;
 mod totals;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use crate::call_metrics::{BUCKET_MICROS, Calls, MethodCalls};
 use crate::cap::Cap;
 use crate::cluster::Cluster;
 use crate::region_server::RegionServer;
+use heat::TableHeat;
 pub(crate) use totals::Totals;
 
 /// A metric, and how the samples are collected.
@@ -174,6 +176,18 @@ pub(crate) const METRICS: &[Metric] = &[
         collect: |from, out| out.sample("", &[], from.cluster.store.memstore_bytes().1 as f64),
     },
     Metric {
+        name: "rowhouse_index_memory_bytes",
+        kind: Kind::Gauge,
+        help: "Bytes of indexes in memory.",
+        collect: |from, out| out.sample("", &[], from.cluster.store.index_memory_bytes().0 as f64),
+    },
+    Metric {
+        name: "rowhouse_index_memory_bytes_max",
+        kind: Kind::Gauge,
+        help: "Bytes that indexes in memory may hold.",
+        collect: |from, out| out.sample("", &[], from.cluster.store.index_memory_bytes().1 as f64),
+    },
+    Metric {
         name: "rowhouse_block_cache_bytes",
         kind: Kind::Gauge,
         help: "Bytes in the block cache.",
@@ -233,7 +247,49 @@ pub(crate) const METRICS: &[Metric] = &[
         help: "Mutations, by table.",
         collect: |from, out| from.requests_by_table(out, |requests| requests.writes),
     },
+    Metric {
+        name: "rowhouse_table_hottest_range_share",
+        kind: Kind::Gauge,
+        help: "Share of a minute's requests that is in the hottest key range, by table, for the last ten minutes.",
+        collect: |from, out| {
+            for heat in &from.heats {
+                out.sample("", &[("table", &heat.table)], heat.range_share);
+            }
+        },
+    },
+    Metric {
+        name: "rowhouse_table_hottest_row_share",
+        kind: Kind::Gauge,
+        help: "Share of the requests that the hottest row has at least, by table, for the last ten minutes.",
+        collect: |from, out| {
+            for heat in &from.heats {
+                out.sample("", &[("table", &heat.table)], heat.row_share);
+            }
+        },
+    },
+    Metric {
+        name: "rowhouse_table_heat_verdict",
+        kind: Kind::Gauge,
+        help: "Share of the load that the verdict accounts for, by table, request kind and verdict, for the last ten minutes.",
+        collect: |from, out| {
+            for heat in &from.heats {
+                for (kind, verdict) in &heat.verdicts {
+                    let labels = [
+                        ("table", &heat.table[..]),
+                        ("kind", kind),
+                        ("verdict", verdict.cause.name()),
+                    ];
+                    out.sample("", &labels, verdict.share);
+                }
+            }
+        },
+    },
 ];
+
+/// Tables whose heat is judged. Each takes some milliseconds of a scrape.
+const JUDGED_TABLES_MAX: usize = 64;
+/// The time whose heat is judged.
+const JUDGED_MILLIS: i64 = 10 * 60_000;
 
 /// Tables that have their own samples. Samples for all later tables, by name, are left out: a
 /// scrape stays small whatever the catalog holds.
@@ -247,6 +303,7 @@ struct Sources<'a> {
     servers: Vec<ServerSource>,
     tables: BTreeMap<TableName, Totals>,
     requests: BTreeMap<TableName, RegionRequests>,
+    heats: Vec<TableHeat>,
 }
 
 /// A region server, also one that was stopped: the counters stay.
@@ -274,7 +331,9 @@ impl<'a> Sources<'a> {
             regions: regions.get(&server.number).copied().unwrap_or_default(),
             server,
         });
-        Self { cluster, calls, servers: servers.collect(), tables, requests }
+        let servers = servers.collect();
+        let heats = heat::of_tables(&cluster.store, JUDGED_MILLIS, JUDGED_TABLES_MAX);
+        Self { cluster, calls, servers, tables, requests, heats }
     }
 
     fn by_table(&self, out: &mut Samples<'_>, value: impl Fn(&Totals) -> f64) {

@@ -42,6 +42,30 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     Ok(Page::new(Place::Calls, text(words::CALLS), body))
 }
 
+/// Shows the slowest calls in the log, at most `count`.
+pub(super) fn slowest(web: &Web, reader: &Reader, count: usize) -> Markup {
+    let ports = web.context.cluster.ports();
+    let mut calls: Vec<_> = ports.iter().flat_map(|server| server.slow_log.calls()).collect();
+    calls.sort_by_key(|call| std::cmp::Reverse(call.payload.processing_time));
+    html! {
+        @if calls.is_empty() { p.dim { (reader.text(words::NONE)) } }
+        @else {
+            ul { @for LoggedCall { payload, region, rows } in calls.iter().take(count) {
+                @let table = region.as_ref().and_then(|region| table_of(web, region));
+                li {
+                    strong { (duration(payload.processing_time.into())) } " " (payload.method_name) " "
+                    @if let Some(table) = &table { a href=(tables::link(reader, table)) { (table) } " " }
+                    (shown_rows(web, reader, table.as_ref(), rows, payload.param())) " "
+                    span.dim { (time(payload.start_time)) }
+                }
+            } }
+            @if calls.len() > count {
+                p { a href=(reader.link("/calls", &[])) { (reader.text(words::ALL_CALLS)) " " (calls.len()) } }
+            }
+        }
+    }
+}
+
 /// Returns a server's slow and large calls, each with the server address.
 fn calls_of(server: &RegionServer) -> Vec<(LoggedCall, String)> {
     let calls = server.slow_log.calls().into_iter();

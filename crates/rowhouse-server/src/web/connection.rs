@@ -1,4 +1,4 @@
-//! Connections to the web port, in HTTP/1.1 or HTTP/2 without TLS.
+//! Connections to the web port, in HTTP/1.1 or HTTP/2, with or without TLS.
 
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -9,16 +9,22 @@ use axum::{Extension, Router};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::held_answer::Connection;
 use super::paced::Paced;
 use super::routes::{monitoring_routes, routes};
 use super::state::Web;
+use crate::access::{Opened, Protocol, Stream};
 use crate::limits::{HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_MONITORING_TIME, WEB_STREAMS_MAX};
 
 /// How HTTP/2 begins. No HTTP/1.1 method has this name.
 const HTTP_2: &[u8] = b"PRI";
+
+/// The answer to a plain request where only TLS is accepted.
+const TLS_ONLY: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\n\
+    content-length: 28\r\nconnection: close\r\n\r\nthis port serves HTTPS only\n";
 
 /// How long to wait for the remaining first bytes.
 const LOOK: Duration = Duration::from_millis(5);
@@ -41,6 +47,20 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
 
 async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Router) {
     let mut stop = web.context.server.stopping();
+    let access = &web.context.cluster.access;
+    let opened = tokio::select! {
+        opened = access.open(stream, peer, Protocol::Http) => opened,
+        _ = stop.changed() => return,
+    };
+    let Opened { mut stream, refusal } = match opened {
+        Ok(opened) => opened,
+        Err(error) => return lost(peer, &error),
+    };
+    if refusal.is_some() {
+        // Whether the client reads it does not matter.
+        let _ = tokio::time::timeout(WEB_MONITORING_TIME, stream.write_all(TLS_ONLY)).await;
+        return lost(peer, &"a plain request to a port with TLS");
+    }
     let is_http_2 = tokio::select! {
         is_http_2 = tokio::time::timeout(HANDSHAKE_WAIT, begins_as_http_2(&stream)) => is_http_2,
         _ = stop.changed() => return,
@@ -97,8 +117,14 @@ fn lost(peer: SocketAddr, error: &dyn Display) {
     tracing::debug!(%peer, %error, "web connection lost");
 }
 
-/// Waits for the first bytes, and leaves them to be read.
-async fn begins_as_http_2(stream: &TcpStream) -> bool {
+/// Returns true for HTTP/2: with TLS, the client has named it; otherwise waits for the first bytes,
+/// and leaves them to be read.
+async fn begins_as_http_2(stream: &Stream) -> bool {
+    let stream = match stream {
+        Stream::Plain(stream) => stream,
+        #[cfg(feature = "tls")]
+        Stream::Tls(stream) => return stream.get_ref().1.alpn_protocol() == Some(b"h2"),
+    };
     let mut first = [0; HTTP_2.len()];
     loop {
         match stream.peek(&mut first).await {

@@ -7,13 +7,16 @@
 
 mod assets;
 mod calls;
+mod chart;
 mod connection;
 mod guard;
 mod heat;
 mod held_answer;
+mod history;
 mod jmx;
 mod messages;
 mod monitoring;
+mod overview;
 mod paced;
 mod page;
 mod query;
@@ -30,4 +33,5 @@ mod verdict;
 mod words;
 
 pub(crate) use connection::serve;
+pub(crate) use history::run as sample;
 pub(crate) use state::Web;

@@ -5,21 +5,21 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
+use crate::access::Stream;
 use crate::limits::WEB_WRITE_WAIT;
 
 /// A stream whose writes fail after [`WEB_WRITE_WAIT`] without progress: an answer that nobody
 /// takes would stay in memory.
 pub(super) struct Paced {
-    stream: TcpStream,
+    stream: Stream,
     /// When the wait ends for the write that waits.
     wait: Option<Pin<Box<Sleep>>>,
 }
 
 impl Paced {
-    pub(super) fn new(stream: TcpStream) -> Self {
+    pub(super) fn new(stream: Stream) -> Self {
         Self { stream, wait: None }
     }
 

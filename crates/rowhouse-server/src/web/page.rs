@@ -1,5 +1,7 @@
 //! A page's frame, and pages without their own content.
 
+use std::time::Duration;
+
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LANGUAGE, CONTENT_TYPE, VARY};
 use axum::response::{IntoResponse, Response};
@@ -14,6 +16,7 @@ use super::words::{self, Text};
 /// The navigation's parts, in order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
+    Overview,
     Tables,
     Servers,
     Query,
@@ -23,12 +26,20 @@ pub(super) enum Place {
 }
 
 impl Place {
-    const ALL: [Self; 6] =
-        [Self::Tables, Self::Servers, Self::Query, Self::Calls, Self::Tasks, Self::Settings];
+    const ALL: [Self; 7] = [
+        Self::Overview,
+        Self::Tables,
+        Self::Servers,
+        Self::Query,
+        Self::Calls,
+        Self::Tasks,
+        Self::Settings,
+    ];
 
     fn path_and_name(self) -> (&'static str, Text) {
         match self {
-            Self::Tables => ("/", words::TABLES),
+            Self::Overview => ("/", words::OVERVIEW),
+            Self::Tables => ("/tables", words::TABLES),
             Self::Servers => ("/servers", words::SERVERS),
             Self::Query => ("/query", words::QUERY),
             Self::Calls => ("/calls", words::CALLS),
@@ -45,9 +56,11 @@ pub(super) struct Page {
     pub(super) status: StatusCode,
     /// Title and first heading. Names in it are as they are: it is escaped when it is written.
     title: String,
-    body: Markup,
+    pub(super) body: Markup,
     /// A script on this server that the page runs.
     script: Option<&'static str>,
+    /// The time after which a browser loads the page again.
+    refresh: Option<Duration>,
 }
 
 impl Page {
@@ -57,12 +70,17 @@ impl Page {
     }
 
     fn without_place(status: StatusCode, title: impl Into<String>, body: Markup) -> Self {
-        Self { place: None, status, title: title.into(), body, script: None }
+        Self { place: None, status, title: title.into(), body, script: None, refresh: None }
     }
 
     /// Has the page run a script on this server.
     pub(super) fn with_script(self, path: &'static str) -> Self {
         Self { script: Some(path), ..self }
+    }
+
+    /// Has browsers load the page again at this interval.
+    pub(super) fn refreshed(self, interval: Duration) -> Self {
+        Self { refresh: Some(interval), ..self }
     }
 
     /// Returns the page that shows an error.
@@ -99,7 +117,7 @@ impl Page {
     }
 
     fn framed(&self, web: &Web, reader: &Reader) -> Markup {
-        let Self { place, status: _, title, body, script } = self;
+        let Self { place, status: _, title, body, script, refresh } = self;
         html! {
             (DOCTYPE)
             html lang=(reader.lang.tag()) {
@@ -107,6 +125,9 @@ impl Page {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
+                    @if let Some(refresh) = refresh {
+                        meta http-equiv="refresh" content=(refresh.as_secs());
+                    }
                     title { (title) " – " (web.database.name) " – rowhouse" }
                     link rel="stylesheet" href="/style.css";
                     link rel="icon" href="/icon.svg" type="image/svg+xml";

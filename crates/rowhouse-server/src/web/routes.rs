@@ -14,7 +14,8 @@ use super::page::Page;
 use super::reader::Reader;
 use super::state::Web;
 use super::{
-    assets, calls, guard, heat, jmx, monitoring, query, servers, settings, solr, tables, tasks,
+    assets, calls, guard, heat, jmx, monitoring, overview, query, servers, settings, solr, tables,
+    tasks,
 };
 
 pub(super) fn routes(web: Web) -> Router {
@@ -22,7 +23,8 @@ pub(super) fn routes(web: Web) -> Router {
         get(move |State(web): State<Web>, reader: Reader| web.page(reader, make))
     };
     Router::new()
-        .route("/", to_page(tables::list))
+        .route("/", to_page(overview::show))
+        .route("/tables", to_page(tables::list))
         .route("/tables/{name}", get(table))
         .route("/servers", to_page(servers::list))
         .route("/heat/{name}", get(heat::answer))
@@ -71,30 +73,13 @@ async fn not_found(State(web): State<Web>, reader: Reader) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use rowhouse_model::ServerName;
-    use rowhouse_search::SearchEngine;
-    use rowhouse_store::Store;
-
     use super::*;
-    use crate::Options;
-    use crate::cluster::Cluster;
-    use crate::context::Context;
     use crate::limits::{WEB_HEATS_MAX, WEB_QUERIES_MAX};
-    use crate::region_server::RegionServer;
 
     #[tokio::test]
     async fn only_so_many_queries_and_reads_of_heat_run_at_once() {
         let dir = tempfile::tempdir().unwrap();
-        let options = Options::new(dir.path());
-        let name = ServerName { host: "h".into(), port: 1, start_code: 1 };
-        let server = Arc::new(RegionServer::new(0, name, (1, None), &options));
-        let store = Store::open(dir.path()).unwrap();
-        let servers = vec![Arc::clone(&server)];
-        let search = Arc::new(SearchEngine::without_thread(&store));
-        let cluster =
-            Cluster::new((store, search), Arc::clone(&server), servers, |_, _, _| {}, &options)
-                .unwrap();
-        let web = Web::new(Context::new(Arc::new(cluster), server));
+        let web = Web::of_directory(dir.path());
         let query = || run_query(State(web.clone()), Reader::new("/query", Vec::new(), ""));
         let heat = |name: &str| {
             let reader = Reader::new("/heat", Vec::new(), "");

@@ -89,6 +89,7 @@ fn memory(web: &Web, reader: &Reader) -> Markup {
     let parts = [
         (words::MEMSTORES, store.memstore_bytes()),
         (words::READER_MEMSTORES, store.reader_memstore_bytes()),
+        (words::INDEX_MEMORY, store.index_memory_bytes()),
         (words::BLOCK_CACHE, store.block_cache_bytes()),
     ];
     html! { table { tbody { @for (name, (used, max)) in parts { tr {

@@ -11,7 +11,7 @@ use super::reader::Reader;
 use super::shown::{bytes, count, duration, number};
 use super::state::Web;
 use super::words;
-use crate::{Options, WebPort, limits};
+use crate::{Options, Plain, WebPort, limits};
 
 /// Names and values.
 type Rows = Vec<(&'static str, String)>;
@@ -53,8 +53,12 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         call_memory_bytes,
         connection_memory_bytes,
         web,
+        tls,
+        plain,
+        allow_unauthenticated,
         settings: _,
     } = options;
+    let tls_clients = tls.as_ref().and_then(|it| it.clients.as_ref());
     vec![
         ("data", data.display().to_string()),
         ("listen", listen.clone()),
@@ -70,7 +74,20 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         ("call_memory_bytes", bytes(*call_memory_bytes)),
         ("connection_memory_bytes", bytes(*connection_memory_bytes)),
         ("web", web_port(reader, web)),
+        ("tls", or_none(reader, tls.as_ref().map(|it| it.certificate.display().to_string()))),
+        ("tls_clients", or_none(reader, tls_clients.map(|it| it.display().to_string()))),
+        ("plain", plain_connections(reader, *plain)),
+        ("allow_unauthenticated", switch(reader, *allow_unauthenticated)),
     ]
+}
+
+/// Returns the words of the command line.
+fn plain_connections(reader: &Reader, plain: Option<Plain>) -> String {
+    let word = plain.map(|plain| match plain {
+        Plain::Allow => "allow".to_owned(),
+        Plain::Refuse => "refuse".to_owned(),
+    });
+    or_none(reader, word)
 }
 
 fn web_port(reader: &Reader, port: &WebPort) -> String {
@@ -98,6 +115,7 @@ fn store(reader: &Reader, settings: &Settings) -> Rows {
         aside_age_max,
         aside_bytes_max,
         index_rebuild_bytes_max,
+        index_memory_bytes_max,
         compaction: _,
         split: _,
         busy_wait,
@@ -123,6 +141,7 @@ fn store(reader: &Reader, settings: &Settings) -> Rows {
         ("aside_age_max", time(reader, *aside_age_max)),
         ("aside_bytes_max", bytes(*aside_bytes_max)),
         ("index_rebuild_bytes_max", bytes(*index_rebuild_bytes_max)),
+        ("index_memory_bytes_max", bytes(*index_memory_bytes_max)),
         ("busy_wait", time(reader, *busy_wait)),
         ("scan_age_max", time(reader, *scan_age_max)),
     ]

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use rowhouse_model::{Result, escape_controls};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::history::History;
 use super::page::Page;
 use super::reader::Reader;
 use super::solr::Solr;
@@ -26,6 +27,7 @@ pub(crate) struct Web {
     /// A permit for each heat read that may run.
     pub(super) heats: Arc<Semaphore>,
     pub(super) solr: Arc<Solr>,
+    pub(super) history: Arc<History>,
 }
 
 /// The database as pages name it.
@@ -51,7 +53,9 @@ impl Web {
         let heats = permits(WEB_HEATS_MAX);
         let database = Arc::new(Database::at(&context.cluster.options.data));
         let connections = permits(WEB_CONNECTIONS_MAX);
-        Self { context, database, connections, queries, heats, solr: Arc::new(Solr::new()) }
+        let solr = Arc::new(Solr::new());
+        let history = Arc::default();
+        Self { context, database, connections, queries, heats, solr, history }
     }
 
     /// Answers with a page, which is made on a thread that may block.
@@ -96,4 +100,27 @@ pub(super) fn with_permit(
 pub(super) fn failed(error: &tokio::task::JoinError) -> Response {
     tracing::error!(%error, "a web page was not made");
     (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response()
+}
+
+#[cfg(test)]
+impl Web {
+    /// Returns the pages of a server without ports over the store in a directory.
+    pub(super) fn of_directory(dir: &std::path::Path) -> Self {
+        let options = crate::Options::new(dir);
+        let name = rowhouse_model::ServerName { host: "h".into(), port: 1, start_code: 1 };
+        let server = crate::region_server::RegionServer::new(0, name, (1, None), &options);
+        let server = Arc::new(server);
+        let store = rowhouse_store::Store::open(dir).unwrap();
+        let search = Arc::new(rowhouse_search::SearchEngine::without_thread(&store));
+        let servers = vec![Arc::clone(&server)];
+        let store = (store, search);
+        let cluster = crate::cluster::Cluster::new(
+            store,
+            Arc::clone(&server),
+            servers,
+            |_, _, _| {},
+            &options,
+        );
+        Self::new(Context::new(Arc::new(cluster.unwrap()), server))
+    }
 }

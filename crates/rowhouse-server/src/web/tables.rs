@@ -1,5 +1,6 @@
 //! The tables, and one table: template, columns, indexes, families, sizes, regions.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use maud::{Markup, html};
@@ -10,6 +11,8 @@ use rowhouse_schema::{
 };
 use rowhouse_store::{RegionRequests, RegionSize, Table};
 
+use super::chart::{Line, sparkline};
+use super::history::SAMPLES_MAX;
 use super::page::{Page, Place};
 use super::reader::{Reader, escaped};
 use super::shown::{Keys, bytes, count, number, shortened, time};
@@ -19,44 +22,74 @@ use super::{shown, words};
 use crate::limits::WEB_LISTED_MAX;
 use crate::metrics::Totals;
 
-/// Lists the tables.
+/// Lists the tables, each with its index tables below it.
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let store = &web.context.cluster.store;
-    let tables = store.tables();
+    let rows = nested(store.tables());
     let requests = store.requests().tables;
-    let requests_of = |table: &Table| requests.get(table.name()).copied().unwrap_or_default();
     let text = |text| reader.text(text);
     let body = html! {
-        @if tables.is_empty() { p { (text(words::NO_TABLES)) } }
+        @if rows.is_empty() { p { (text(words::NO_TABLES)) } }
         div.wide { table {
             thead { tr {
                 th { (text(words::TABLE)) } th { (text(words::TEMPLATE)) }
                 @for heading in [words::REGIONS, words::FILES, words::FILE_BYTES, words::MEMSTORE_BYTES, words::READS, words::WRITES] {
                     th.number { (text(heading)) }
                 }
-                th { (text(words::STATE)) }
+                th { (text(words::LOAD_COURSE)) } th { (text(words::STATE)) }
             } }
-            tbody { @for table in tables.iter().take(WEB_LISTED_MAX) {
-                (list_row(reader, table, requests_of(table)))
+            tbody { @for listed in rows.iter().take(WEB_LISTED_MAX) {
+                @let requests = requests.get(listed.table.name()).copied().unwrap_or_default();
+                (list_row(web, reader, listed, requests))
             } }
         } }
-        (left_out(reader, tables.len()))
+        (left_out(reader, rows.len()))
     };
     Ok(Page::new(Place::Tables, text(words::TABLES), body))
 }
 
-fn list_row(reader: &Reader, table: &Table, requests: RegionRequests) -> Markup {
+/// A table in the list.
+struct Listed {
+    table: Arc<Table>,
+    /// The index and the table that it is of, if both are there.
+    index: Option<(String, Arc<Table>)>,
+}
+
+/// Returns the tables, and below each the tables of indexes on it.
+fn nested(tables: Vec<Arc<Table>>) -> Vec<Listed> {
+    let by_name: BTreeMap<_, _> =
+        tables.iter().map(|table| (table.name().clone(), Arc::clone(table))).collect();
+    let mut listed: Vec<_> = tables
+        .into_iter()
+        .map(|table| {
+            let of = IndexOf::of_table(table.descriptor()).ok().flatten();
+            let index = of.and_then(|of| Some((of.index, Arc::clone(by_name.get(&of.table)?))));
+            Listed { table, index }
+        })
+        .collect();
+    listed.sort_by_cached_key(|listed| match &listed.index {
+        None => (listed.table.name().clone(), String::new()),
+        Some((index, of)) => (of.name().clone(), index.clone()),
+    });
+    listed
+}
+
+fn list_row(web: &Web, reader: &Reader, listed: &Listed, requests: RegionRequests) -> Markup {
+    let Listed { table, index } = listed;
     let size = Totals::of(table.regions()).size;
-    let index_of = IndexOf::of_table(table.descriptor()).ok().flatten();
     html! { tr {
-        td { a href=(link(reader, table.name())) { (table.name()) } }
-        td {
-            @if let Some(of) = index_of {
-                span.dim {
-                    (reader.text(words::INDEX_OF)) " " (of.table) (reader.text(words::COLON)) (of.index)
+        @match index {
+            None => {
+                td { a href=(link(reader, table.name())) { (table.name()) } }
+                td {
+                    @if let Some(template) = declared(table, KEY_ATTRIBUTE) {
+                        code { (shortened(&template)) }
+                    }
                 }
-            } @else if let Some(template) = declared(table, KEY_ATTRIBUTE) {
-                code { (shortened(&template)) }
+            }
+            Some((index, of)) => {
+                td.nested { a href=(link(reader, table.name())) { (index) } }
+                td { span.dim { (reader.text(words::INDEX_OF)) " " (of.name()) } }
             }
         }
         td.number { (count(table.regions().len())) }
@@ -65,7 +98,26 @@ fn list_row(reader: &Reader, table: &Table, requests: RegionRequests) -> Markup 
         td.number { (bytes(size.memstore_bytes)) }
         td.number { (number(requests.reads)) }
         td.number { (number(requests.writes)) }
-        td { (state(reader, table)) }
+        td { (course(web, reader, table)) }
+        td {
+            @match index {
+                None => (state(reader, table)),
+                Some((_, of)) => (index_state(reader, of, table)),
+            }
+        }
+    } }
+}
+
+/// Shows reads and writes per second in the last hour; nothing without any.
+fn course(web: &Web, reader: &Reader, table: &Table) -> Markup {
+    let [reads, writes] = web.history.of_table(table.name());
+    let is_idle = reads.iter().chain(&writes).flatten().all(|rate| *rate == 0.0);
+    let lines = [
+        Line { name: reader.text(words::READS), values: reads },
+        Line { name: reader.text(words::WRITES), values: writes },
+    ];
+    html! { @if !is_idle {
+        (sparkline(reader.text(words::LOAD_COURSE), &lines, SAMPLES_MAX - 1))
     } }
 }
 
@@ -200,7 +252,7 @@ fn indexes(web: &Web, reader: &Reader, table: &Arc<Table>) -> Result<Markup> {
 }
 
 fn families(reader: &Reader, table: &Table) -> Markup {
-    let mut sizes = std::collections::BTreeMap::<_, RegionSize>::new();
+    let mut sizes = BTreeMap::<_, RegionSize>::new();
     for (family, size) in table.regions().iter().flat_map(|region| region.family_sizes()) {
         sizes.entry(family).or_default().add(&size);
     }

@@ -20,6 +20,7 @@ texts! {
     // Navigation and frame.
     NAVIGATION: "Pages", "页面";
     SKIP: "Skip to the content", "跳到正文";
+    OVERVIEW: "Overview", "概览";
     TABLES: "Tables", "表";
     SERVERS: "Servers", "服务器";
     QUERY: "Query", "查询";
@@ -105,6 +106,7 @@ texts! {
     MEMORY: "Memory", "内存";
     MEMSTORES: "Memstores", "memstore";
     READER_MEMSTORES: "Flushed memstores that readers hold", "读取者持有的已刷写 memstore";
+    INDEX_MEMORY: "Indexes in memory", "内存索引";
     BLOCK_CACHE: "Block cache", "块缓存";
 
     // Query.
@@ -119,6 +121,25 @@ texts! {
     ALL_ROWS: "and no more", "已全部显示";
     MORE_ROWS: "and there are more", "还有更多";
     OUT_OF_TIME: "then the time was over: there may be more", "时间已到，可能还有更多";
+
+    // Overview.
+    LAST_HOUR_OF: "The last hour, one value every", "最近一小时，采样间隔";
+    REQUESTS_PER_SECOND: "Requests a second", "每秒请求";
+    LATENCY: "Latency", "延迟";
+    CPU_CORES: "CPU cores", "CPU 核数";
+    PROCESS: "process", "进程";
+    HIT_RATE: "Block cache hits", "块缓存命中率";
+    DISK: "On disk", "磁盘占用";
+    AVAILABLE: "available", "可用";
+    LOG: "Log", "日志";
+    COMPACTION_DUE: "Compaction due", "待 compaction";
+    CALLS_BY_METHOD: "Calls of the last five minutes", "最近五分钟的调用";
+    NO_CALLS: "No calls were measured yet.", "尚无测量到的调用。";
+    ERRORS: "Errors", "错误";
+    SLOWEST_CALLS: "Slowest calls", "最慢的调用";
+    ALL_CALLS: "all", "全部";
+    ALL_TASKS: "all", "全部";
+    LOAD_COURSE: "Last hour", "最近一小时";
 
     // Heat.
     HEAT: "Heat", "热度";

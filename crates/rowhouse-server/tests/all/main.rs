@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod administration;
+mod bulk_deletes;
 mod bulk_load;
 mod clients;
 mod compaction;
@@ -13,6 +14,7 @@ mod held_up;
 #[cfg(feature = "web")]
 mod memory;
 mod metrics;
+mod observers;
 mod older_clients;
 mod region_servers;
 mod regions;
@@ -22,6 +24,8 @@ mod solr;
 mod stop;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(feature = "tls")]
+mod tls;
 #[cfg(feature = "web")]
 mod web;
 mod zookeeper;

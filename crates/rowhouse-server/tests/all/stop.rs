@@ -211,6 +211,7 @@ fn listening_on_every_interface_requires_an_advertised_address() {
     let dir = tempfile::tempdir().unwrap();
     let mut everywhere = options(dir.path());
     everywhere.listen = "0.0.0.0:0".into();
+    everywhere.allow_unauthenticated = true;
     let error = start_error(everywhere.clone());
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
     assert!(error.message().contains("--advertise"), "{}", error.message());
@@ -220,6 +221,21 @@ fn listening_on_every_interface_requires_an_advertised_address() {
     let server = runtime.block_on(Server::start(everywhere)).unwrap();
     assert_eq!(server.address(), "db.example.org:16020");
     runtime.block_on(server.stop()).unwrap();
+}
+
+#[test]
+fn ports_that_other_machines_reach_are_refused_without_certificates_of_clients() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut everywhere = options(dir.path());
+    everywhere.listen = "0.0.0.0:0".into();
+    everywhere.advertise = Some("db.example.org:16020".into());
+    let error = start_error(everywhere);
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+    for part in ["--listen 0.0.0.0:", "--tls-clients", "--allow-unauthenticated"] {
+        assert!(error.message().contains(part), "{error}");
+    }
+    // Nothing was created.
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
 #[test]

@@ -142,8 +142,9 @@ fn a_server_stops_while_a_client_keeps_its_connection_open() {
     assert!(rest.ends_with(b"ok\n"));
 }
 
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "/",
+    "/tables",
     "/tables/mail",
     "/servers",
     "/heat/mail",
@@ -255,10 +256,11 @@ fn a_table_is_shown_with_its_declarations_and_decoded_bounds() {
     let (server, web) = server();
     let regions = create_mail(&server);
     put_mail(&server, &regions, "bob", 3, "eve");
-    let list = page(web, "/");
+    let list = page(web, "/tables");
     assert!(list.contains("href=\"/tables/mail\""), "{list}");
     assert!(list.contains("[user string][n u8]"), "{list}");
-    assert!(list.contains("index of mail: by_sender"), "{list}");
+    let [table, index] = [">mail</a>", ">by_sender</a>"].map(|name| list.find(name).unwrap());
+    assert!(table < index && list.contains("index of mail"), "{list}");
     let mail = page(web, "/tables/mail");
     let bound = regions[1].range.start.clone();
     assert_eq!(&bound[..], b"m");
@@ -336,6 +338,7 @@ fn hostile_names_are_escaped_wherever_they_are_shown() {
     let escaped = "%3Cscript%3Ealert(1)%3C%2Fscript%3E%22%27";
     for path in [
         "/".to_owned(),
+        "/tables".to_owned(),
         "/tables/t".to_owned(),
         "/calls".to_owned(),
         "/heat/t?of=writes".to_owned(),
@@ -355,6 +358,7 @@ fn hostile_names_are_escaped_wherever_they_are_shown() {
         }
     }
     assert!(page(web, "/calls").contains("&lt;script&gt;alert(1)"));
+    assert!(page(web, "/").contains("&lt;script&gt;alert(1)"));
 }
 
 #[test]

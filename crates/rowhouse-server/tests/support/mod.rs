@@ -20,7 +20,7 @@ use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Service;
 use rowhouse_model::{Error, FamilyDescriptor, RegionInfo, TableDescriptor, TableName};
-use rowhouse_server::{Options, Server};
+use rowhouse_server::{Options, Server, ServerBuilder};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -59,6 +59,17 @@ impl TestServer {
         Self::start_on(runtime(), tempfile::tempdir().unwrap(), set)
     }
 
+    /// Starts a server in `dir` with parts of a program.
+    pub(crate) fn start_built(
+        dir: TempDir,
+        build: impl FnOnce(ServerBuilder) -> ServerBuilder,
+    ) -> Self {
+        let runtime = runtime();
+        let builder = build(Server::builder(options(dir.path())));
+        let server = runtime.block_on(builder.start()).unwrap();
+        Self { runtime, address: server.address().to_owned(), server: Some(server), dir }
+    }
+
     fn start_on(runtime: Runtime, dir: TempDir, set: impl FnOnce(&mut Options)) -> Self {
         let mut options = options(dir.path());
         set(&mut options);
@@ -84,6 +95,11 @@ impl TestServer {
     /// Returns once a client has requested to stop the server.
     pub(crate) fn wait_for_stop_request(&self) {
         self.runtime.block_on(self.server.as_ref().unwrap().stop_requested());
+    }
+
+    /// Has the server read the certificate files again.
+    pub(crate) fn reload_certificates(&self) {
+        self.server.as_ref().unwrap().reload_certificates();
     }
 
     /// Returns `host:port` for the RPC port.

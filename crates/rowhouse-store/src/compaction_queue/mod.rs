@@ -334,6 +334,12 @@ impl Candidates<'_> {
         Some(files.iter().map(|file| file.len).sum())
     }
 
+    /// Returns the bytes that the compactions due now would read.
+    pub(crate) fn bytes_due(&self) -> u64 {
+        let families: Vec<_> = self.families.read().values().cloned().collect();
+        families.iter().filter_map(|family| self.bytes_to_merge(family, None)).sum()
+    }
+
     /// Returns the bytes above which a compaction is large.
     pub(crate) fn large_bytes(&self) -> u64 {
         LARGE_IN_FLUSHES.saturating_mul(self.settings.memstore_flush_bytes)

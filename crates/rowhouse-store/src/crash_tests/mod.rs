@@ -1,6 +1,7 @@
 //! Tests for the store under kills, power cuts, and failing, full or corrupting disks.
 
 mod blocks;
+mod counters;
 mod damaged_indexes;
 mod file_faults;
 mod flips;

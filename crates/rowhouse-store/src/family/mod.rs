@@ -1,18 +1,20 @@
 //! One family's data in one region: the active memstore, the memstores being flushed and the files.
 //! HBase's Store.
 
+mod in_memory;
 mod running;
 mod steady;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, Guard};
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRange};
 
+pub(crate) use in_memory::InMemory;
 use running::Running;
 use steady::Steady;
 pub(crate) use steady::{DropLimits, Inputs, LoadGuard, SteadyGuard};
@@ -26,6 +28,9 @@ use crate::newest::Current;
 use crate::oversized_rows::{OversizedRowLog, RowLimit};
 use crate::retention::Retention;
 use crate::store_file::{FileSummary, StoreFile};
+
+/// The fewest bytes of new cells for which the memstores of a BUFFERED family are compacted.
+const MEMORY_COMPACTION_BYTES_MIN: u64 = 1 << 20;
 
 /// The families in all regions, by region id and family name.
 pub(crate) type Families = BTreeMap<(u64, Bytes), Arc<FamilyStore>>;
@@ -50,6 +55,7 @@ pub(crate) struct FamilyStore {
     pub(crate) merges: Running,
     steady: Steady,
     flush_requested: AtomicBool,
+    memory_compaction_requested: AtomicBool,
     /// The files' read amplification, as [`read_amplification`] counts it.
     read_amplification: AtomicUsize,
     /// Requests since the store was opened; all 0 if it keeps no heat.
@@ -60,6 +66,8 @@ pub(crate) struct FamilyStore {
     leaving: AtomicBool,
     /// The region is dropped: the memstores need no flush.
     dropped: AtomicBool,
+    /// Set if the cells are in memory alone.
+    in_memory: OnceLock<InMemory>,
 }
 
 /// A family's descriptor and the values derived from it.
@@ -69,6 +77,7 @@ struct Declared {
     retention: Retention,
     bloom: BloomKind,
     caching: Caching,
+    buffered: Option<Duration>,
     row_limit: Arc<RowLimit>,
 }
 
@@ -105,6 +114,7 @@ impl Declared {
             retention: Retention::from(&descriptor),
             bloom,
             caching,
+            buffered: descriptor.buffered(),
             descriptor,
             policy,
             row_limit,
@@ -139,11 +149,13 @@ impl FamilyStore {
             merges: Running::default(),
             steady: Steady::default(),
             flush_requested: AtomicBool::new(false),
+            memory_compaction_requested: AtomicBool::new(false),
             read_amplification,
             requests: SharedLoad::default(),
             blocked_since: Mutex::default(),
             leaving: AtomicBool::new(false),
             dropped: AtomicBool::new(false),
+            in_memory: OnceLock::new(),
         }
     }
 
@@ -182,6 +194,12 @@ impl FamilyStore {
     /// Returns how readers use the block cache for data blocks.
     pub(crate) fn caching(&self) -> Caching {
         self.declared.get().caching
+    }
+
+    /// Returns how long increments may stay out of the log; `None` to log each.
+    #[inline]
+    pub(crate) fn buffered(&self) -> Option<Duration> {
+        self.declared.get().buffered
     }
 
     pub(crate) fn policy(&self) -> &Policy {
@@ -349,8 +367,11 @@ impl FamilyStore {
             .any(|memstore| memstore.is_unlogged())
     }
 
-    /// Returns the lowest sequence that is not in a file.
+    /// Returns the lowest sequence that is in the log and not in a file.
     pub(crate) fn first_unflushed(&self) -> Option<u64> {
+        if self.in_memory().is_some() {
+            return None;
+        }
         let super_version = self.super_version();
         let memstores = super_version.frozen.iter().chain([&super_version.active]);
         memstores.filter_map(|memstore| memstore.first_sequence()).min()
@@ -377,6 +398,24 @@ impl FamilyStore {
     /// Marks that a requested flush begins: later requests count again.
     pub(crate) fn flush_begins(&self) {
         self.flush_requested.store(false, Ordering::Relaxed);
+    }
+
+    /// Requests that the memstores are compacted in memory if old versions of counters may make up
+    /// half of them.
+    pub(crate) fn request_memory_compaction(&self, queue: &Queue) {
+        let super_version = self.super_version.load();
+        let frozen: u64 = super_version.frozen.iter().map(|memstore| memstore.bytes()).sum();
+        if super_version.active.bytes() > frozen.max(MEMORY_COMPACTION_BYTES_MIN)
+            && !self.memory_compaction_requested.swap(true, Ordering::Relaxed)
+        {
+            let family = self.name().clone();
+            queue.push(Work::CompactMemory { region: self.region_id, family });
+        }
+    }
+
+    /// Marks that a requested compaction in memory begins: later requests count again.
+    pub(crate) fn memory_compaction_begins(&self) {
+        self.memory_compaction_requested.store(false, Ordering::Relaxed);
     }
 
     /// Stops running compactions and prevents new ones because the region is about to be dropped;

@@ -1,17 +1,24 @@
 //! Flushes memstores to files.
 //!
 //! A full memstore is frozen while the freeze latch is held for writing, so that no commit is half
-//! in it. The log is synced before the manifest edit that adds the file: a power cut cannot lose
-//! cells that the same mutation has in other families. A flush drops the cells that a minor
-//! compaction would drop (decision 0051). Open scanners resume in the new file (decision 0052). A
-//! log segment is removed when all its records are in files.
+//! in it; the region's counters are logged at that moment (decision 0086). The log is synced before
+//! the manifest edit that adds the file: a power cut cannot lose cells that the same mutation has
+//! in other families. A flush drops the cells that a minor compaction would drop (decision 0051).
+//! Open scanners resume in the new file (decision 0052). A log segment is removed when all its
+//! records are in files.
 
+mod compact_memory;
+mod in_memory;
+mod log_counters;
 mod relief;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rowhouse_model::{Key, Result};
 
+pub(crate) use compact_memory::compact_memory;
+pub(crate) use log_counters::{log_counters, log_counters_of, log_due_counters};
 pub(crate) use relief::{release_flushed_segments, roll_log, shrink_log, shrink_memory};
 
 use crate::cells::Cells;
@@ -27,7 +34,7 @@ use crate::retention::Retention;
 use crate::store_file::StoreFile;
 
 /// Flushes the family's memstores to a file, without the cells that a minor compaction drops as
-/// well (decision 0051).
+/// well (decision 0051). A family in memory alone gets no file.
 pub(crate) fn flush(engine: &Engine, family: &FamilyStore) -> Result<()> {
     let _flushing = family.flushing.lock();
     flush_locked(engine, family)
@@ -40,7 +47,10 @@ pub(crate) fn flush_locked(engine: &Engine, family: &FamilyStore) -> Result<()> 
         return Ok(());
     }
     engine.check_working()?;
-    let frozen_at = freeze(engine, family);
+    if let Some(in_memory) = family.in_memory() {
+        return in_memory::rewrite(engine, family, in_memory);
+    }
+    let frozen_at = freeze(engine, family)?;
     flush_frozen(engine, family, frozen_at)
 }
 
@@ -51,11 +61,15 @@ pub(crate) fn flush_all_locked(engine: &Engine, families: &[Arc<FamilyStore>]) -
     engine.check_working()?;
     let frozen_at = {
         let _latch = engine.freeze_latch.write();
-        let filled = families.iter().filter(|family| !family.active().is_empty());
+        let flushed = || families.iter().filter(|family| family.in_memory().is_none());
+        let regions: BTreeSet<u64> = flushed().map(|family| family.region_id()).collect();
+        log_counters::log_counters_latched(engine, regions)?;
+        let filled = flushed().filter(|family| !family.active().is_empty());
         filled.for_each(|family| family.freeze_active());
         engine.mvcc.reserved()
     };
-    families.iter().try_for_each(|family| flush_frozen(engine, family, Some(frozen_at)))?;
+    let mut flushed = families.iter().filter(|it| it.in_memory().is_none());
+    flushed.try_for_each(|family| flush_frozen(engine, family, Some(frozen_at)))?;
     Ok(frozen_at)
 }
 
@@ -87,13 +101,18 @@ pub(crate) fn flush_full_memstore(engine: &Engine, family: &FamilyStore) -> Resu
 
 /// Freezes the active memstore while no commit is in progress. Returns the highest sequence that
 /// can be in it; `None` if it is empty.
-fn freeze(engine: &Engine, family: &FamilyStore) -> Option<u64> {
+///
+/// # Errors
+/// Errors from the log, which refuses the counters: an increment of several families must not
+/// survive in the file of one of them alone.
+fn freeze(engine: &Engine, family: &FamilyStore) -> Result<Option<u64>> {
     let _latch = engine.freeze_latch.write();
+    log_counters::log_counters_latched(engine, [family.region_id()])?;
     if family.active().is_empty() {
-        return None;
+        return Ok(None);
     }
     family.freeze_active();
-    Some(engine.mvcc.reserved())
+    Ok(Some(engine.mvcc.reserved()))
 }
 
 /// Writes frozen memstores to a file, adds it to the manifest, and releases them.

@@ -56,6 +56,7 @@ pub(crate) fn shrink_log(engine: &Engine) -> Result<()> {
 /// memstores can fill it together.
 pub(crate) fn shrink_memory(engine: &Engine) -> Result<()> {
     let families: Vec<_> = engine.families.read().values().cloned().collect();
+    let families: Vec<_> = families.into_iter().filter(|it| it.in_memory().is_none()).collect();
     while engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
         // A family that already has too many files gets another only for twice the memory.
         let worth = |family: &Arc<FamilyStore>| {

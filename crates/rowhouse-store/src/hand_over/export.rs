@@ -15,6 +15,7 @@ use crate::compact::CompactionFilter;
 use crate::compaction_policy::CompactionKind;
 use crate::engine::Engine;
 use crate::family::{FamilyStore, SuperVersion};
+use crate::indexed::refuse_in_memory;
 use crate::memstore::MemstoreCursor;
 use crate::read::{Merge, ReadPoint, Source};
 use crate::region::Region;
@@ -66,7 +67,8 @@ impl Store {
     /// complete, and the caller should remove `dir`.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` for a directory that is not empty; `Io` and `Corruption`
+    /// `TableNotFound`; `Unsupported` for the table of an index in memory; `InvalidRequest` for a
+    /// directory that is not empty; `Io` and `Corruption`
     /// for failed reads and writes.
     pub fn export_hfiles(
         &self,
@@ -78,6 +80,7 @@ impl Store {
         let options = options.into();
         let dir = dir.as_ref();
         let table = self.table(table)?;
+        refuse_in_memory(table.descriptor(), "exported")?;
         make_empty(dir)?;
         let point = self.read_point();
         let families = table.regions().iter();

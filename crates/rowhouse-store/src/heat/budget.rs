@@ -10,10 +10,13 @@ const TABLE_BYTES_MAX: usize = 1 << 20;
 const BYTES_MAX: usize = 16 << 20;
 /// How many tables have heat at most: each has 32 KiB then.
 const TABLES_MAX: usize = 512;
-/// How many key ranges and hot rows a table has.
+/// How many key ranges and hot rows a table has, and how many requests of each kind a minute's
+/// sample.
 const PLACES: usize = 64;
+const SAMPLED: usize = 256;
 /// The same for a table with less memory than [`FEW_BYTES`].
 const PLACES_FEW: usize = 16;
+const SAMPLED_FEW: usize = 16;
 const FEW_BYTES: usize = 128 << 10;
 
 pub(super) struct Budget {
@@ -64,6 +67,11 @@ impl Budget {
     /// Returns how many key ranges and how many hot rows each table may have.
     pub(super) fn places(&self) -> usize {
         if self.table_bytes() < FEW_BYTES { PLACES_FEW } else { PLACES }
+    }
+
+    /// Returns how many requests of each kind a minute's sample may have.
+    pub(super) fn sampled(&self) -> usize {
+        if self.table_bytes() < FEW_BYTES { SAMPLED_FEW } else { SAMPLED }
     }
 
     pub(super) fn note_change(&self) {

@@ -3,6 +3,8 @@
 use bytes::Bytes;
 
 use super::load::Load;
+use super::number::{put_number, take_number};
+use super::sample::SampledRequests;
 
 /// A time span, with key ranges and their loads in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +16,7 @@ pub(super) struct Column {
     pub(super) sampled: bool,
     /// The ranges, encoded: a tenth of their size in memory.
     ranges: Bytes,
+    sample: SampledRequests,
 }
 
 /// A column's ranges, by start key. The first starts at the empty key.
@@ -28,25 +31,37 @@ impl Column {
         ranges: impl Iterator<Item = (&'r [u8], Load)>,
     ) -> Self {
         let ranges = encode(ranges);
-        Self { start_millis, length_millis, sampled, ranges }
+        let sample = SampledRequests::default();
+        Self { start_millis, length_millis, sampled, ranges, sample }
     }
 
-    /// Returns a stored column; `None` if the ranges are no encoding.
+    /// Sets the sample of the column's requests.
+    pub(super) fn with_sample(self, sample: SampledRequests) -> Self {
+        Self { sample, ..self }
+    }
+
+    /// Returns a stored column; `None` if the ranges or the sample are no encoding.
     pub(super) fn stored(
         start_millis: i64,
         length_millis: i64,
         sampled: bool,
         ranges: Bytes,
+        sample: Bytes,
     ) -> Option<Self> {
         let is_valid = length_millis > 0
             && start_millis.checked_add(length_millis).is_some()
             && decode(&ranges).is_some();
-        is_valid.then_some(Self { start_millis, length_millis, sampled, ranges })
+        let sample = SampledRequests::stored(start_millis, sample)?;
+        is_valid.then_some(Self { start_millis, length_millis, sampled, ranges, sample })
     }
 
     /// Returns the encoded ranges.
     pub(super) fn encoded(&self) -> &[u8] {
         &self.ranges
+    }
+
+    pub(super) fn sample(&self) -> &SampledRequests {
+        &self.sample
     }
 
     pub(super) fn ranges(&self) -> Ranges {
@@ -59,18 +74,40 @@ impl Column {
 
     /// Returns the bytes it takes in memory.
     pub(super) fn bytes(&self) -> usize {
-        size_of::<Self>() + self.ranges.len() + ALLOCATION_BYTES
+        size_of::<Self>() + self.ranges.len() + self.sample.encoded().len() + 2 * ALLOCATION_BYTES
     }
 
     /// Returns the column for both spans and the time between them, in at most `ranges_max` ranges.
     /// The sum of the loads stays. A range that the other column divides is taken to have had its
-    /// load evenly in the parts.
+    /// load evenly in the parts. The sample has as many requests as the larger of both.
     pub(super) fn merged(&self, other: &Self, ranges_max: usize) -> Self {
-        let start_millis = self.start_millis.min(other.start_millis);
-        let length_millis = self.end_millis().max(other.end_millis()) - start_millis;
+        let (early, late) =
+            if other.start_millis < self.start_millis { (other, self) } else { (self, other) };
+        let start_millis = early.start_millis;
+        let length_millis = early.end_millis().max(late.end_millis()) - start_millis;
+        let sample = SampledRequests::joined(
+            start_millis,
+            &[early, late].map(|it| (it.start_millis, it.load(), &it.sample)),
+            early.sample.len_max().max(late.sample.len_max()),
+        );
         let mut ranges = union(self.ranges(), other.ranges());
         narrow(&mut ranges, ranges_max);
-        Self::of(start_millis, length_millis, self.sampled || other.sampled, &ranges)
+        let sampled = self.sampled || other.sampled;
+        Self::of(start_millis, length_millis, sampled, &ranges).with_sample(sample)
+    }
+
+    /// Returns the column with at most so many requests of each kind in the sample.
+    pub(super) fn with_fewer_samples(&self, requests_max: usize) -> Self {
+        let parts = [(self.start_millis, self.load(), &self.sample)];
+        let sample = SampledRequests::joined(self.start_millis, &parts, requests_max);
+        self.clone().with_sample(sample)
+    }
+
+    /// Returns the sum of the ranges' loads.
+    pub(super) fn load(&self) -> Load {
+        let mut sum = Load::default();
+        self.ranges().into_iter().for_each(|(_, load)| sum += load);
+        sum
     }
 
     /// Returns the column in at most `ranges_max` ranges.
@@ -78,6 +115,7 @@ impl Column {
         let mut ranges = self.ranges();
         narrow(&mut ranges, ranges_max);
         Self::of(self.start_millis, self.length_millis, self.sampled, &ranges)
+            .with_sample(self.sample.clone())
     }
 
     fn of(start_millis: i64, length_millis: i64, sampled: bool, ranges: &Ranges) -> Self {
@@ -174,30 +212,6 @@ fn decode(mut bytes: &[u8]) -> Option<Ranges> {
     (!ranges.is_empty()).then_some(ranges)
 }
 
-/// Appends a number: seven bits a byte, the lowest first, with the highest bit set on all but the
-/// last byte (LEB128).
-fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn take_number(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        let bits = u64::from(byte & 0x7f);
-        number |= bits << shift;
-        if byte & 0x80 == 0 {
-            return (bits << shift >> shift == bits).then_some(number);
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -259,14 +273,6 @@ mod tests {
         assert_eq!(reads.collect::<Vec<_>>(), [(b"".to_vec(), 4), (b"m".to_vec(), 105)]);
     }
 
-    #[test]
-    fn numbers_of_more_than_64_bits_are_refused() {
-        let mut too_large = &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02][..];
-        assert_eq!(take_number(&mut too_large), None);
-        let mut largest = &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01][..];
-        assert_eq!(take_number(&mut largest), Some(u64::MAX));
-    }
-
     proptest! {
         #[test]
         fn merging_keeps_the_sum_and_obeys_the_number_of_ranges(
@@ -283,10 +289,12 @@ mod tests {
         fn stored_columns_are_read_back_and_no_bytes_panic(
             column in columns(), bytes in prop::collection::vec(any::<u8>(), 0..60),
         ) {
-            let Column { start_millis, length_millis, sampled, ranges } = column.clone();
-            let stored = Column::stored(start_millis, length_millis, sampled, ranges);
+            let Column { start_millis, length_millis, sampled, ranges, .. } = column.clone();
+            let stored = Column::stored(start_millis, length_millis, sampled, ranges, Bytes::new());
             prop_assert_eq!(stored, Some(column));
-            let _ = Column::stored(0, 1, false, Bytes::from(bytes));
+            let bytes = Bytes::from(bytes);
+            let _ = Column::stored(0, 1, false, bytes.clone(), Bytes::new());
+            let _ = Column::stored(0, 1, false, Bytes::from_static(&[0; 6]), bytes);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::key::Key;
 use super::load::{Load, share};
+use super::random::Random;
 
 /// Keys sampled per range, from which the split bound is chosen.
 const SAMPLES: usize = 8;
@@ -44,7 +45,7 @@ impl Range {
 impl Grid {
     pub(super) fn new(ranges_max: usize) -> Self {
         let ranges_max = ranges_max.max(2);
-        let random = Random(0x9e37_79b9_7f4a_7c15);
+        let random = Random::default();
         Self { ranges: vec![Range::new(Key::FIRST)], ranges_max, recent: 0, random }
     }
 
@@ -141,19 +142,6 @@ impl Grid {
             left.samples.swap_remove(place);
         }
         left.samples.shrink_to(SAMPLES);
-    }
-}
-
-/// A small pseudo-random number generator (xorshift64*).
-#[derive(Debug)]
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
     }
 }
 

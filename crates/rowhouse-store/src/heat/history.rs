@@ -10,6 +10,10 @@ const AGE_MILLIS_MAX: i64 = 7 * DAY_MILLIS;
 /// The length of columns older than a day, and the maximum range count in each.
 const OLD_LENGTH_MILLIS: i64 = 15 * MINUTE_MILLIS;
 const OLD_RANGES_MAX: usize = 16;
+/// The part of the memory that samples may take; and how many requests of each kind the samples of
+/// the oldest columns have if they would take more.
+const SAMPLES_PART: usize = 4;
+const OLD_SAMPLE_MAX: usize = 32;
 /// Columns for which there is spare space.
 const SPARE_MAX: usize = 32;
 /// The maximum range count in a column that was merged from several for lack of memory.
@@ -63,6 +67,7 @@ impl History {
     /// and again: of columns with the same length the oldest two.
     pub(super) fn thin(&mut self, now_millis: i64, bytes_max: usize) {
         self.columns.retain(|column| column.end_millis() > now_millis - AGE_MILLIS_MAX);
+        self.thin_samples(bytes_max / SAMPLES_PART);
         self.thin_old(now_millis);
         self.columns.shrink_to(self.columns.len() + SPARE_MAX);
         let mut bytes = self.bytes();
@@ -74,6 +79,22 @@ impl History {
             });
             let Some((at, _)) = shortest else { return };
             bytes = bytes.saturating_sub(self.merge(at, MERGED_RANGES_MAX));
+        }
+    }
+
+    /// Makes the oldest columns' samples smaller until all take `bytes_max` bytes, or are small.
+    fn thin_samples(&mut self, bytes_max: usize) {
+        let bytes_of = |column: &Column| column.sample().encoded().len();
+        let mut bytes: usize = self.columns.iter().map(bytes_of).sum();
+        for column in &mut self.columns {
+            if bytes <= bytes_max {
+                return;
+            }
+            if column.sample().len_max() > OLD_SAMPLE_MAX {
+                bytes -= bytes_of(column);
+                *column = column.with_fewer_samples(OLD_SAMPLE_MAX);
+                bytes += bytes_of(column);
+            }
         }
     }
 

@@ -66,6 +66,36 @@ impl HotRows {
         rows
     }
 
+    /// Returns the halves as they are stored, the current one first. A row that was cut has no
+    /// place there: it is known by a hash alone, which another version of the program may compute
+    /// in another way. It counts as dropped.
+    pub(super) fn stored(&self) -> [StoredHalf; 2] {
+        let starts = [self.start_millis, self.start_millis - HALF_MILLIS];
+        let halves = self.halves.iter().zip(starts);
+        let stored = halves.map(|(half, start_millis)| {
+            let (whole, cut): (Vec<_>, Vec<_>) =
+                half.entries.iter().partition(|entry| entry.row.len() < ROW_BYTES_MAX);
+            let cut = cut.into_iter().map(|entry| entry.counts);
+            let dropped = cut.chain([half.dropped]).max_by_key(Counts::requests);
+            let rows = whole.into_iter().map(|entry| (entry.row.clone(), entry.counts));
+            StoredHalf { start_millis, rows: rows.collect(), dropped: dropped.unwrap_or_default() }
+        });
+        let mut stored = stored;
+        [(); 2].map(|()| stored.next().expect("there are two halves"))
+    }
+
+    /// Adds the halves from an earlier time when the store was open; those that are over are left
+    /// out.
+    pub(super) fn add_earlier(&mut self, stored: Vec<StoredHalf>, now_millis: i64) {
+        self.turn(now_millis);
+        for half in stored {
+            let starts = [self.start_millis, self.start_millis - HALF_MILLIS];
+            if let Some(at) = starts.iter().position(|start| *start == half.start_millis) {
+                self.halves[at].absorb(half, self.rows_max);
+            }
+        }
+    }
+
     /// Sets the maximum row count for each half.
     pub(super) fn set_rows_max(&mut self, rows_max: usize) {
         self.rows_max = rows_max.max(1);
@@ -118,12 +148,22 @@ struct Entry {
     counts: Counts,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    reads: u64,
-    writes: u64,
+/// A row's requests in one half.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) reads: u64,
+    pub(super) writes: u64,
     /// How much too high both together may be.
-    overestimate: u64,
+    pub(super) overestimate: u64,
+}
+
+/// One half of the window, as the file has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct StoredHalf {
+    pub(super) start_millis: i64,
+    pub(super) rows: Vec<(Vec<u8>, Counts)>,
+    /// No other row has more requests.
+    pub(super) dropped: Counts,
 }
 
 impl Counts {
@@ -166,6 +206,44 @@ impl Half {
         self.hashes.push(hash);
         self.requests.push(counts.requests());
         self.entries.push(Entry { row: space, counts });
+    }
+
+    /// Adds the same half from an earlier time when the store was open. A row that only one of
+    /// them has may have been dropped by the other.
+    fn absorb(&mut self, stored: StoredHalf, rows_max: usize) {
+        let own_bound = self.dropped.as_bound();
+        let mut missing: Vec<bool> = vec![true; self.entries.len()];
+        for (row, counts) in stored.rows {
+            let hash = hash(&row);
+            match self.hashes.iter().position(|have| *have == hash) {
+                Some(at) => {
+                    missing[at] = false;
+                    self.entries[at].counts = self.entries[at].counts.and(counts);
+                }
+                None => {
+                    missing.push(false);
+                    self.hashes.push(hash);
+                    self.requests.push(0);
+                    self.entries.push(Entry { row, counts: counts.and(own_bound) });
+                }
+            }
+        }
+        for (entry, is_missing) in self.entries.iter_mut().zip(missing) {
+            if is_missing {
+                entry.counts = entry.counts.and(stored.dropped.as_bound());
+            }
+        }
+        for (requests, entry) in self.requests.iter_mut().zip(&self.entries) {
+            *requests = entry.counts.requests();
+        }
+        self.dropped = self.dropped.and(stored.dropped);
+        while self.entries.len() > rows_max {
+            let least = self.dropped;
+            self.drop_least();
+            if self.dropped.requests() < least.requests() {
+                self.dropped = least;
+            }
+        }
     }
 
     /// Drops the entry with the fewest requests; returns the row.
@@ -251,6 +329,28 @@ mod tests {
     }
 
     #[test]
+    fn halves_of_an_earlier_open_are_added_until_they_are_over() {
+        let mut early = HotRows::new(2);
+        let long = "p".repeat(300);
+        for (row, reads) in [("a", 9), ("b", 1), (&long, 4), ("c", 5)] {
+            early.add(row.as_bytes(), reads, 0, HALF_MILLIS);
+        }
+        let stored = early.stored();
+        assert_eq!(stored[0].start_millis, HALF_MILLIS);
+        assert!(stored[0].dropped.requests() >= 4, "a cut row counts as dropped: {stored:?}");
+        let mut late = HotRows::new(2);
+        late.add(b"a", 0, 3, HALF_MILLIS);
+        late.add_earlier(stored.to_vec(), HALF_MILLIS);
+        let rows = late.rows(HALF_MILLIS);
+        assert_eq!((&rows[0].row[..], rows[0].reads, rows[0].writes), (&b"a"[..], 9, 3));
+        let mut after = HotRows::new(2);
+        after.add_earlier(stored.to_vec(), 2 * HALF_MILLIS);
+        assert_eq!(after.rows(2 * HALF_MILLIS)[0].row, "a");
+        after.add_earlier(stored.to_vec(), 4 * HALF_MILLIS);
+        assert_eq!(after.rows(4 * HALF_MILLIS), []);
+    }
+
+    #[test]
     fn long_rows_with_the_same_prefix_are_distinguished() {
         let mut hot = HotRows::new(64);
         let prefix = "p".repeat(300);
@@ -267,18 +367,26 @@ mod tests {
             requests in prop::collection::vec((0u8..40, 1u64..20, any::<bool>()), 0..400),
             rows_max in 1usize..20,
             fewer in 1usize..20,
+            reopened in prop::option::of(0usize..400),
         ) {
             let mut hot = HotRows::new(rows_max);
+            let mut earlier = Vec::new();
             let mut actual: HashMap<u8, u64> = HashMap::new();
             let mut all = 0;
             for (nth, (row, weight, reads)) in requests.iter().enumerate() {
                 let now = if nth < requests.len() / 2 { 0 } else { HALF_MILLIS };
                 let (reads, writes) = if *reads { (*weight, 0) } else { (0, *weight) };
+                if Some(nth) == reopened {
+                    earlier = hot.stored().to_vec();
+                    hot = HotRows::new(rows_max);
+                }
                 hot.add(&[*row], reads, writes, now);
                 *actual.entry(*row).or_default() += weight;
                 all += weight;
             }
             let now = if requests.len() < 2 { 0 } else { HALF_MILLIS };
+            let is_reopened = !earlier.is_empty();
+            hot.add_earlier(earlier, now);
             for (rows_max, is_shrunk) in [(rows_max, false), (rows_max.min(fewer), true)] {
                 if is_shrunk {
                     hot.set_rows_max(rows_max);
@@ -290,7 +398,8 @@ mod tests {
                     let requests = hot_row.reads + hot_row.writes;
                     prop_assert!(count <= requests, "{hot_row:?} {count}");
                     prop_assert!(requests <= count + hot_row.overestimate, "{hot_row:?} {count}");
-                    prop_assert!(is_shrunk || hot_row.overestimate <= all / rows_max as u64);
+                    let is_bounded = is_shrunk || is_reopened;
+                    prop_assert!(is_bounded || hot_row.overestimate <= all / rows_max as u64);
                 }
             }
         }

@@ -9,12 +9,14 @@ use rowhouse_model::{Columns, HeatReport, HotRow};
 use super::budget::Budget;
 use super::column::Column;
 use super::column_sets::ColumnSets;
+use super::file::StoredHeat;
 use super::grid::Grid;
 use super::history::{History, MINUTE_MILLIS};
 use super::hot_rows::HotRows;
 use super::load::Load;
 use super::rate::Rate;
 use super::report::shown;
+use super::sample::Sample;
 
 /// A table's heat. It survives region splits, merges and moves, and allocates the columns with the
 /// first request.
@@ -37,6 +39,7 @@ const SET_BACK_MILLIS: i64 = 5 * MINUTE_MILLIS;
 
 struct State {
     grid: Grid,
+    sample: Sample,
     /// When the current column began.
     minute_millis: i64,
     /// Whether requests in the current column count for several.
@@ -89,6 +92,7 @@ impl TableHeat {
         state.turn(now_millis, &self.budget);
         let load = load.times(weight);
         state.grid.add(row, load);
+        state.sample.add(row, load, now_millis);
         if is_of_row {
             state.hot_rows.add(row, load.reads, load.writes, now_millis);
         }
@@ -104,15 +108,16 @@ impl TableHeat {
         self.budget.note_change();
     }
 
-    /// Adds columns from an earlier time when the store was open.
-    pub(super) fn add_earlier(&self, columns: Vec<Column>) {
+    /// Adds the heat from an earlier time when the store was open.
+    pub(super) fn add_earlier(&self, stored: StoredHeat) {
         let now_millis = self.budget.now_millis();
         let mut slot = self.state.lock();
         if slot.is_none() && self.budget.add_table() {
             *slot = Some(Box::new(State::new(&self.budget, now_millis)));
         }
         if let Some(state) = &mut *slot {
-            state.history.add_earlier(columns);
+            state.history.add_earlier(stored.columns);
+            state.hot_rows.add_earlier(stored.hot_rows, now_millis);
             state.thin(now_millis, &self.budget);
         }
     }
@@ -131,6 +136,14 @@ impl TableHeat {
         let slot = self.state.lock();
         let Some(state) = &*slot else { return Vec::new() };
         state.history.columns().iter().cloned().chain(state.column()).collect()
+    }
+
+    /// Returns the heat as the file has it.
+    pub(super) fn stored(&self) -> StoredHeat {
+        let columns = self.columns();
+        let slot = self.state.lock();
+        let halves = slot.as_ref().map(|state| state.hot_rows.stored());
+        StoredHeat { columns, hot_rows: halves.map(Vec::from).unwrap_or_default() }
     }
 
     /// Returns the columns that overlap a time span, and the hot rows.
@@ -182,6 +195,7 @@ impl State {
         let places = budget.places();
         Self {
             grid: Grid::new(places),
+            sample: Sample::new(budget.sampled()),
             minute_millis: minute_of(now_millis),
             sampled: false,
             history: History::default(),
@@ -203,6 +217,7 @@ impl State {
             self.thin(now_millis, budget);
         }
         self.grid.begin_minute();
+        self.sample.clear();
         self.minute_millis = minute_millis;
         self.sampled = false;
     }
@@ -212,12 +227,14 @@ impl State {
         let mut loads = self.grid.loads();
         loads.any(|(_, load)| !load.is_nothing()).then(|| {
             Column::new(self.minute_millis, MINUTE_MILLIS, self.sampled, self.grid.loads())
+                .with_sample(self.sample.encoded(self.minute_millis))
         })
     }
 
     fn thin(&mut self, now_millis: i64, budget: &Budget) {
         let places = budget.places();
         self.grid.set_ranges_max(places);
+        self.sample.set_requests_max(budget.sampled());
         self.hot_rows.set_rows_max(places);
         self.column_sets.set_sets_max(places);
         self.history.thin(now_millis, budget.table_bytes().saturating_sub(self.bytes()));
@@ -225,7 +242,8 @@ impl State {
 
     /// Returns how many bytes it takes besides the columns.
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.grid.bytes() + self.hot_rows.bytes() + self.column_sets.bytes()
+        let sketches = self.hot_rows.bytes() + self.column_sets.bytes();
+        size_of::<Self>() + self.grid.bytes() + self.sample.bytes() + sketches
     }
 }
 

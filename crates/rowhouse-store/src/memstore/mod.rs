@@ -27,11 +27,14 @@ mod skip_list;
 mod spans;
 mod sync;
 
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use rowhouse_model::{CellKind, CellRef, Key, RowRange};
 
+use crate::index_memory::{IndexBytes, IndexMemory};
 pub(crate) use cursor::MemstoreCursor;
 use cursor::place;
 pub(crate) use readers::FlushResult;
@@ -56,6 +59,8 @@ pub(crate) struct Memstore {
     /// Some cells are not in the log.
     unlogged: AtomicBool,
     readers: Readers,
+    /// Counts the bytes of a memstore that is never flushed.
+    index_bytes: Option<IndexBytes>,
 }
 
 impl Default for Memstore {
@@ -71,11 +76,31 @@ impl Default for Memstore {
             has_family_markers: AtomicBool::default(),
             unlogged: AtomicBool::default(),
             readers: Readers::default(),
+            index_bytes: None,
         }
     }
 }
 
 impl Memstore {
+    /// Returns an empty memstore for the cells of others, which were written under these sequences.
+    pub(crate) fn of_sequences(sequences: RangeInclusive<u64>) -> Self {
+        Self {
+            first_sequence: AtomicU64::new(*sequences.start()),
+            last_sequence: AtomicU64::new(*sequences.end()),
+            ..Self::default()
+        }
+    }
+
+    /// Returns one for an index in memory: its bytes count in `memory` until it is dropped.
+    pub(crate) fn of_index(memory: &Arc<IndexMemory>) -> Self {
+        Self { index_bytes: Some(IndexBytes::new(memory)), ..Self::default() }
+    }
+
+    /// Counts bytes that an insert returned, if it belongs to an index in memory.
+    pub(crate) fn count(&self, added: u64) {
+        self.index_bytes.iter().for_each(|bytes| bytes.add(added));
+    }
+
     /// Returns the time since which it can be filled.
     pub(crate) fn started(&self) -> Instant {
         self.started
@@ -96,6 +121,21 @@ impl Memstore {
         self.cells.insert_sorted(cells.inspect(|&(key_value, sequence)| {
             self.note(sequence, key_value);
         }))
+    }
+
+    /// Returns the cells, as KeyValues with their sequence numbers, in order.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let mut next = self.cells.first();
+        std::iter::from_fn(move || {
+            loop {
+                let node = next?;
+                next = node.next();
+                node.prefetch_ahead();
+                if !node.is_overwritten() {
+                    return Some((node.key_value(), node.sequence()));
+                }
+            }
+        })
     }
 
     /// Updates the summary fields. Reads before it writes, since writers share the cache line and

@@ -18,7 +18,7 @@ use crate::aside;
 use crate::background::Queue;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
-use crate::commits::{Nonces, RecentWrites, RowLocks};
+use crate::commits::{Nonces, RecentWrites, RowLocks, UnloggedCounters};
 use crate::compaction_policy::Policy;
 use crate::compaction_queue::Compactions;
 use crate::directory::{self, Directory, HolderState};
@@ -27,6 +27,8 @@ use crate::engine::{Engine, Memory};
 use crate::family::{Families, FamilyStore};
 use crate::heat::Heat;
 use crate::id_queue::IdQueue;
+use crate::index_memory::IndexMemory;
+use crate::indexed::opened;
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
 use crate::observer::Observers;
@@ -183,6 +185,7 @@ impl Builder {
         let (families, snapshots) = open_families(&files, &self.settings, &state);
         let reader_memory = ReaderMemory::new(self.settings.reader_memory_limit());
         let reader_memory = Arc::new(reader_memory);
+        let index_memory = Arc::new(IndexMemory::new(self.settings.index_memory_bytes_max));
         let heat = Heat::new(self.settings.heat, &self.clock);
         let engine = Arc::new(Engine {
             files,
@@ -198,6 +201,7 @@ impl Builder {
             row_locks: RowLocks::new(),
             freeze_latch: RwLock::default(),
             memory: Memory::default(),
+            index_memory,
             reader_memory,
             nonces: Nonces::new(),
             recent_writes: RecentWrites::default(),
@@ -205,6 +209,8 @@ impl Builder {
             indexed: ArcSwapOption::empty(),
             queue: Queue::default(),
             log_work: Queue::default(),
+            counter_work: Queue::default(),
+            counters: UnloggedCounters::default(),
             compactions: Compactions::default(),
             splits: IdQueue::default(),
             index_builds: IdQueue::default(),
@@ -232,18 +238,19 @@ impl Builder {
         let catalog = Catalog::new(&engine);
         let tables = state.tables.iter().map(|(&table_id, entry)| {
             let is_enabled = entry.state == TableState::Enabled;
+            let descriptor = opened(&entry.descriptor);
             let regions = entry.regions.iter().map(|(&id, region)| {
                 let families = region.families.keys();
                 let families = families.map(|name| engine.family(id, name)).collect();
-                let table = &entry.descriptor;
+                let table = &descriptor;
                 let info = region.info.clone();
                 let serving = is_enabled && region.assignment.in_service;
                 let engine = Arc::clone(&engine);
                 let opened = Region::new(id, info, families, table, serving, engine);
                 Arc::new(opened.assigned(region.assignment))
             });
-            let descriptor = entry.descriptor.clone();
-            Arc::new(Table::new(table_id, descriptor, regions.collect(), entry.state))
+            let regions = regions.collect();
+            Arc::new(Table::new(table_id, descriptor, regions, entry.state))
         });
         catalog.replace(tables);
         Store::start(engine, catalog, directory, self.background)

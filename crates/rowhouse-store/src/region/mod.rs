@@ -16,7 +16,7 @@ use rowhouse_model::{
     equal_bytes, escape,
 };
 
-use rowhouse_schema::{IndexOf, IndexSchema};
+use rowhouse_schema::{IndexOf, IndexSchema, IndexState};
 
 use crate::block_cache::Evicted;
 use crate::compact::{self, Pacing};
@@ -28,6 +28,7 @@ use crate::heat::TableHeat;
 use crate::layout::file_path;
 use crate::manifest::Assignment;
 use crate::newest::Current;
+use crate::observer::names_observers;
 use crate::read::{
     Opening, ReadLimit, ReadPoint, ReadRequest, ReadTrace, RegionCounts, RegionScanner,
     RowSelection, RowVersion, Rows, explain_cell, only_column, read_row, trace_row,
@@ -114,6 +115,11 @@ impl Region {
             counts: Arc::default(),
         };
         region.keep_steady(table);
+        if region.is_in_memory() {
+            let is_built = IndexState::of_table(table).is_ok_and(|state| state.is_ready());
+            let memory = &region.engine.index_memory;
+            region.families().iter().for_each(|family| family.set_in_memory(memory, is_built));
+        }
         region
     }
 
@@ -183,6 +189,11 @@ impl Region {
     /// Sets the table's heat, which all regions in the table share.
     pub(crate) fn set_heat(&self, heat: &Arc<TableHeat>) {
         self.counts.set_heat(heat);
+    }
+
+    /// Returns true if the region holds the entries of an index in memory, which have no files.
+    pub fn is_in_memory(&self) -> bool {
+        self.declared.get().index_of.as_ref().is_some_and(|of| of.is_in_memory)
     }
 
     /// Returns the durability for writes that request the table's default.
@@ -519,7 +530,7 @@ impl Region {
             self.set_steady(|_| true);
             self.families().iter().for_each(|family| family.set_keeps_markers(true));
         }
-        if self.engine.observers.observe(&self.info.table) {
+        if names_observers(table) || self.engine.observers.observe(&self.info.table) {
             self.set_steady(|_| true);
         } else if let Ok(Some(indexes)) = IndexSchema::of_table(table) {
             self.set_steady(|it| it.is_steady() || indexes.are_decided_by(it.name()));

@@ -36,6 +36,32 @@ impl Region {
         Ok(None)
     }
 
+    /// Returns up to 2^`depth` ranges that together hold the region's rows, in order, with about as
+    /// many cells of the largest file in each. Ignores memstores.
+    ///
+    /// # Errors
+    /// `Io` and `Corruption`.
+    pub(crate) fn parts(&self, depth: u32) -> Result<Vec<RowRange>> {
+        let files = self.families().iter().flat_map(|family| family.super_version().files.clone());
+        let largest = files.max_by_key(|file| file.len());
+        let mut parts = vec![self.info().range.clone()];
+        let Some(largest) = largest else { return Ok(parts) };
+        for _ in 0..depth {
+            let mut halves = Vec::with_capacity(2 * parts.len());
+            for part in parts {
+                match largest.middle_row(&part)? {
+                    None => halves.push(part),
+                    Some(at) => {
+                        halves.push(RowRange::new(part.start, at.clone()));
+                        halves.push(RowRange::new(at, part.stop));
+                    }
+                }
+            }
+            parts = halves;
+        }
+        Ok(parts)
+    }
+
     /// Returns the files' middle rows, largest file first, then, for files with a single row each,
     /// the rows between them. The region's first row is not among them.
     fn middle_rows(&self) -> impl Iterator<Item = Result<Bytes>> {

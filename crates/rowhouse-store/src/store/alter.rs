@@ -18,7 +18,7 @@ use crate::flush;
 use crate::manifest::{
     EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, Together, encode_table,
 };
-use crate::observer::{TableChange, named_observers};
+use crate::observer::TableChange;
 use crate::oversized_rows::RowLimit;
 use crate::region::Region;
 use crate::table::Table;
@@ -61,7 +61,7 @@ impl Store {
         descriptor.check()?;
         Self::refuse_index_table(table.descriptor())?;
         Self::refuse_index_table(&descriptor)?;
-        named_observers(&descriptor)?;
+        self.inner.engine.observers.check_buffered(&descriptor)?;
         check_altered_declarations(table.descriptor(), &descriptor)?;
         let indexes = self.index_change(&table, &descriptor)?;
         Alteration::new(&self.inner.engine, &table, descriptor, indexes)?.apply(self)

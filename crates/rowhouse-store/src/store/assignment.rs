@@ -9,6 +9,8 @@ use rowhouse_model::{Bytes, Error, Result};
 use super::Store;
 use super::alter::release_flushed_segments;
 use super::closed_regions::ClosedRegions;
+use crate::flush;
+use crate::indexed::refuse_in_memory;
 use crate::manifest::{Assignment, EditKind, RegionAssigned};
 use crate::region::Region;
 
@@ -50,7 +52,7 @@ impl Store {
     /// not know which servers there are: it only keeps the number.
     ///
     /// # Errors
-    /// `UnknownRegion`; `Io`, `ReadOnly`.
+    /// `UnknownRegion`; `Unsupported` for the region of an index in memory; `Io`, `ReadOnly`.
     pub fn move_region(&self, name: &[u8], server: u32) -> Result<()> {
         self.move_regions(&[(Bytes::copy_from_slice(name), server)])
     }
@@ -58,12 +60,14 @@ impl Store {
     /// As [`Store::move_region`] for several regions, in one manifest edit.
     ///
     /// # Errors
-    /// `UnknownRegion`; `Io`, `ReadOnly`. No region has moved then.
+    /// As [`Store::move_region`]. No region has moved then.
     pub fn move_regions(&self, moves: &[(Bytes, u32)]) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
         let known = moves.iter().map(|(name, server)| {
             let region = self.known_region(name)?;
+            let table = self.inner.tables.catalog.table(&region.info().table)?;
+            refuse_in_memory(table.descriptor(), "moved")?;
             let assignment = Assignment { server: *server, ..region.assignment() };
             Ok((region, assignment))
         });
@@ -114,6 +118,8 @@ impl Store {
         if assignments.is_empty() {
             return Ok(());
         }
+        let regions: Vec<_> = assignments.iter().map(|(region, _)| region.id()).collect();
+        flush::log_counters_of(&self.inner.engine, &regions)?;
         let edit = |(region, assignment): &(Arc<Region>, Assignment)| {
             EditKind::RegionAssigned(RegionAssigned::new(region.id(), *assignment))
         };

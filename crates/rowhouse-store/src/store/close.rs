@@ -12,9 +12,9 @@ use crate::manifest::{Edit, EditKind, LogClosed, LogForgotten, LogSynced};
 use crate::wal::LogEnd;
 
 impl Store {
-    /// Closes the store: pending writes finish, later calls are refused, data that is not in the
-    /// log is flushed, the log is synced, and the directory is unlocked. Remaining handles refuse
-    /// every call.
+    /// Closes the store: pending writes finish, later calls are refused, counters that are not in
+    /// the log are logged, other data that is not in it is flushed, the log is synced, and the
+    /// directory is unlocked. Remaining handles refuse every call.
     ///
     /// # Errors
     /// `Io` when something could not be written or synced, or the directory was removed or
@@ -46,7 +46,8 @@ impl Inner {
         self.engine.memory.wake();
         // No commit is in progress once the latch has been held.
         drop(self.engine.freeze_latch.write());
-        let flushed = self.flush_unlogged();
+        let logged = flush::log_counters_of(&self.engine, &self.engine.counters.regions());
+        let flushed = logged.and(self.flush_unlogged());
         self.engine.closed.store(true, Ordering::Release);
         let workers = std::mem::take(&mut *self.workers.lock());
         self.engine.end_background();

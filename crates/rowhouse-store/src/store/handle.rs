@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use rowhouse_model::{
     Bytes, Error, ErrorKind, Mutation, MutationOutcome, Result, ServerTask, TableName,
 };
+use rowhouse_schema::check_buffered_columns;
 
 use super::assignment::ServersInTurn;
 use super::change_lock::{ChangeLock, Changing};
@@ -19,7 +20,7 @@ use crate::compact::{self, Share};
 use crate::directory::Directory;
 use crate::engine::Engine;
 use crate::flush;
-use crate::observer::Observer;
+use crate::observer::{self, Observer};
 use crate::read::ReadPoint;
 use crate::region::{Region, not_serving};
 use crate::request_totals::StoreRequests;
@@ -99,6 +100,7 @@ impl Store {
         if background == Background::Threads {
             workers.push(spawn(&engine, "rowhouse-flush", workers::flush)?);
             workers.push(spawn(&engine, "rowhouse-log", workers::maintain_log)?);
+            workers.push(spawn(&engine, "rowhouse-counters", workers::log_counters)?);
             for thread in 0..engine.settings.compaction.threads.max(1) {
                 let share = if thread == 1 { Share::Small } else { Share::All };
                 let merge = move |engine: &Arc<Engine>| compact::work(engine, share);
@@ -231,11 +233,30 @@ impl Store {
         }
     }
 
+    /// Adds an observer to every table that names it ([`with_observers`](crate::with_observers)),
+    /// now and as long as the store is open: a table that is created or altered to name it is
+    /// observed from then on.
+    ///
+    /// An observer that holds a store handle keeps the store open until [`Store::close`].
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a name that no table can give, or that another observer has.
+    pub fn observe_named(&self, observer: Arc<dyn Observer>) -> Result<()> {
+        let _changing = self.inner.tables.changing.lock();
+        let engine = &self.inner.engine;
+        engine.check_open()?;
+        engine.observers.offer(observer)?;
+        // Families of tables that name observers are steady already.
+        drop(engine.row_locks.lock_all(std::iter::empty()));
+        Ok(())
+    }
+
     /// Adds an observer for a table's changes, until the table is dropped or the store closed. It
     /// sees every change that is committed after this call returns. See [`Observer`].
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` for a system table.
+    /// `TableNotFound`; `InvalidRequest` for a system table, and for an observer that reads a
+    /// family whose increments are BUFFERED.
     pub fn observe(&self, table: &TableName, observer: Arc<dyn Observer>) -> Result<()> {
         if table.is_system() {
             return Err(Self::refuse_write(table));
@@ -243,6 +264,8 @@ impl Store {
         // The table must not be dropped meanwhile.
         let _changing = self.inner.tables.changing.lock();
         let observed = self.table(table)?;
+        let described = observer::described(observer.name());
+        check_buffered_columns(observed.descriptor(), &observer.columns(), &described)?;
         let engine = &self.inner.engine;
         observed.regions().iter().for_each(|region| region.set_steady(|_| true));
         engine.observers.add(table.clone(), observer);
@@ -304,6 +327,12 @@ impl Store {
         (self.inner.engine.memory.bytes(), self.inner.engine.settings.memstore_bytes_max)
     }
 
+    /// Returns the bytes that indexes in memory hold, and their limit.
+    pub fn index_memory_bytes(&self) -> (u64, u64) {
+        let memory = &self.inner.engine.index_memory;
+        (memory.bytes(), memory.bytes_max())
+    }
+
     /// Returns the flushed memstore bytes that read points and open scanners hold, and their limit.
     pub fn reader_memstore_bytes(&self) -> (u64, u64) {
         let memory = &self.inner.engine.reader_memory;
@@ -355,8 +384,9 @@ impl Store {
     #[cfg(test)]
     pub(crate) fn work_by_hand(&self) -> bool {
         let engine = &self.inner.engine;
-        let waiting =
-            [&engine.log_work, &engine.queue].into_iter().find_map(|queue| queue.pop_waiting());
+        let waiting = [&engine.log_work, &engine.counter_work, &engine.queue]
+            .into_iter()
+            .find_map(|queue| queue.pop_waiting());
         match waiting {
             Some(work) => workers::do_work(engine, &work),
             None => {

@@ -8,7 +8,7 @@ use rowhouse_schema::{Index, IndexSchema, IndexState, index_damage};
 
 use super::Store;
 use super::index_build::row_keys;
-use crate::indexed::{IndexedTables, MaintainedIndex, is_off_by_damage, no_indexes};
+use crate::indexed::{IndexedTables, MaintainedIndex, is_in_memory, is_off_by_damage, no_indexes};
 use crate::table::Table;
 use crate::write::index_fill::compare;
 
@@ -95,7 +95,8 @@ impl Store {
         let tables = &self.inner.tables;
         tables.check_undamaged(&*self.table(table.name())?)?;
         let now = self.table(maintained.table.name())?;
-        if is_off_by_damage(now.descriptor()) && !maintained.index.is_copy() {
+        let is_replaced = is_off_by_damage(now.descriptor()) && !maintained.index.is_copy();
+        if is_replaced || is_in_memory(now.descriptor()) {
             return tables.rebuild_index(&table, &now, None);
         }
         let _changing = self.changing();

@@ -14,7 +14,7 @@ use super::indexes::{is_copy, with_state};
 use crate::aside;
 use crate::cells::Cells;
 use crate::damage::{Unsettled, is_damage, is_of_noted_file};
-use crate::indexed::{is_declared_index, is_off_by_damage, is_search_table};
+use crate::indexed::{is_declared_index, is_in_memory, is_off_by_damage, is_search_table};
 use crate::layout::{FILES_DIR, file_path};
 use crate::manifest::{ManifestState, TableEntry};
 use crate::store_file::{FileCursor, StoreFile};
@@ -80,6 +80,10 @@ impl Tables {
             let why = damage.first_of(files.into_iter());
             let why = unsettled.tables.get(&table.id()).cloned().or(why);
             let Some(why) = why else { continue };
+            if is_in_memory(table.descriptor()) {
+                self.set_off_in_memory(table, cut(why))?;
+                continue;
+            }
             tracing::error!(table = %table.name(), error = why, "the data of a table is damaged");
             if self.is_index(table) {
                 self.settle_index(table, &why, &unsettled)?;
@@ -109,7 +113,12 @@ impl Tables {
         for index in self.with_indexes(table)?.iter().skip(1) {
             let state = IndexState::of_table(index.descriptor())?;
             if matches!(state, IndexState::Building { .. } | IndexState::Repairing) {
-                let state = IndexState::Off(cut(format!("{} is damaged: {why}", table.name())));
+                let why = cut(format!("{} is damaged: {why}", table.name()));
+                if is_in_memory(index.descriptor()) {
+                    self.set_off_in_memory(index, why)?;
+                    continue;
+                }
+                let state = IndexState::Off(why);
                 let mut descriptor = with_state(index, &state);
                 let damage = index.descriptor().attributes.get(INDEX_DAMAGE_ATTRIBUTE.as_bytes());
                 if let Some(damage) = damage {

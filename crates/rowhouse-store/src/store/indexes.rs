@@ -14,8 +14,8 @@ use super::alter::without;
 use super::handle::Tables;
 use super::tables::with_tracker;
 use crate::catalog::IndexRead;
-use crate::family::FamilyStore;
-use crate::indexed::{is_off_by_damage, is_search_table, no_indexes};
+use crate::family::{FamilyStore, InMemory};
+use crate::indexed::{is_in_memory, is_off_by_damage, is_search_table, no_indexes};
 use crate::manifest::{
     EditKind, RegionMeta, TableAltered, TableCreated, TableDropped, encode_table,
 };
@@ -117,8 +117,9 @@ impl Store {
         let mut tables = Vec::new();
         for table in self.inner.tables.with_indexes(table)?.into_iter().skip(1) {
             let state = IndexState::of_table(table.descriptor())?;
-            // A copy is built anew: see `reset_indexes`.
-            if matches!(state, IndexState::Off(_)) || is_copy(&table) {
+            // These are built anew: see `reset_indexes`.
+            let is_reset = is_copy(&table) || is_in_memory(table.descriptor());
+            if matches!(state, IndexState::Off(_)) || is_reset {
                 continue;
             }
             let descriptor = with_state(&table, &IndexState::Repairing);
@@ -220,9 +221,9 @@ impl Store {
     }
 
     /// Returns a table's indexes that are replaced by empty ones, to be built anew, where rows
-    /// change otherwise than row by row: copies, and full-text indexes under repair, because
-    /// whoever repairs them finds a change only by the state, which would not change. An index that
-    /// is off because it is damaged stays so.
+    /// change otherwise than row by row: copies, indexes in memory, and full-text indexes under
+    /// repair, because whoever repairs them finds a change only by the state, which would not
+    /// change. An index that is off because it is damaged or has had no memory stays so.
     ///
     /// # Errors
     /// `Corruption` if the table has a copy and a damaged file.
@@ -233,12 +234,15 @@ impl Store {
             let state = IndexState::of_table(index.descriptor())?;
             let is_repaired = is_search_table(index.descriptor()) && state == IndexState::Repairing;
             let is_reset = is_copy(&index) && !is_off_by_damage(index.descriptor());
-            reset.extend((is_repaired || is_reset).then_some(index));
+            let is_dropped =
+                is_in_memory(index.descriptor()) && !matches!(state, IndexState::Off(_));
+            reset.extend((is_repaired || is_reset || is_dropped).then_some(index));
         }
         if reset.iter().any(|index| is_copy(index)) {
             tables.check_undamaged(table)?;
         }
-        tables.new_instead_of(table, reset)
+        let state = IndexState::Building { next_row: Bytes::new() };
+        tables.new_instead_of(table, reset, &state)
     }
 
     /// Returns the change to index tables that altering their base table to `altered` requires:
@@ -289,16 +293,37 @@ impl Tables {
         table: &Arc<Table>,
         replaced: Vec<Arc<Table>>,
     ) -> Result<()> {
-        self.replace_indexes(self.new_instead_of(table, replaced)?)
+        let state = IndexState::Building { next_row: Bytes::new() };
+        self.replace_indexes(self.new_instead_of(table, replaced, &state)?)
     }
 
-    fn new_instead_of(&self, table: &Arc<Table>, replaced: Vec<Arc<Table>>) -> Result<IndexChange> {
-        let state = IndexState::Building { next_row: Bytes::new() };
+    /// Puts an index in memory off, for a reason, and frees the memory, unless another table has
+    /// replaced its table. The caller prevents changes to tables.
+    ///
+    /// # Errors
+    /// `Io` from the manifest; the index then stays as it is.
+    pub(super) fn set_off_in_memory(&self, index: &Arc<Table>, why: String) -> Result<()> {
+        let Some(of) = IndexOf::of_table(index.descriptor())? else { return Ok(()) };
+        if self.catalog.table(index.name()).map(|now| now.id()).ok() != Some(index.id()) {
+            return Ok(());
+        }
+        let table = self.catalog.table(&of.table)?;
+        let state = IndexState::Off(why);
+        tracing::warn!(index = %index.name(), %state, "an index was put off");
+        self.replace_indexes(self.new_instead_of(&table, vec![Arc::clone(index)], &state)?)
+    }
+
+    fn new_instead_of(
+        &self,
+        table: &Arc<Table>,
+        replaced: Vec<Arc<Table>>,
+        state: &IndexState,
+    ) -> Result<IndexChange> {
         let mut created = Vec::new();
         for index in table.indexes()?.map(IndexSchema::indexes).unwrap_or_default() {
             let name = index.table_name(table.name())?;
             if replaced.iter().any(|it| *it.name() == name) {
-                let descriptor = index_table_in(index, table.descriptor(), &replaced, &state)?;
+                let descriptor = index_table_in(index, table.descriptor(), &replaced, state)?;
                 created.push(self.new_table(descriptor, &[RowRange::all()], table.state())?);
             }
         }
@@ -359,7 +384,11 @@ impl Tables {
         {
             return self.set_off_by_damage(table, &why);
         }
-        self.declare_index(table, with_state(table, state), || {})
+        self.declare_index(table, with_state(table, state), || {
+            let families = table.regions_now().into_iter().flat_map(|region| region.families());
+            let in_memory = families.filter_map(|family| family.in_memory());
+            in_memory.filter(|_| state.is_ready()).for_each(InMemory::set_built);
+        })
     }
 
     /// Declares an index table anew, with another state. Runs `follow` while no commit is in
@@ -371,7 +400,10 @@ impl Tables {
         follow: impl FnOnce(),
     ) -> Result<()> {
         let Some(edit) = altered(table, &descriptor) else { return Ok(()) };
-        self.engine.append_edit(edit)?;
+        // An open takes no notice of the state of an index in memory.
+        if !is_in_memory(&descriptor) {
+            self.engine.append_edit(edit)?;
+        }
         // A read point sees either the state before, and no later commit, or this one.
         let _latch = self.engine.freeze_latch.write();
         self.catalog.replace([Arc::new(table.altered(descriptor))]);

@@ -29,6 +29,7 @@ mod snapshots;
 mod switches;
 mod tables;
 mod transact;
+mod usage;
 mod workers;
 
 pub(crate) use handle::Background;
@@ -37,3 +38,4 @@ pub use index_check::NO_SEARCH;
 pub(crate) use indexes::{RepairingIndexes, without_index};
 pub use promote::LayoutChange;
 pub use search::SearchIndex;
+pub use usage::StoreUsage;

@@ -19,6 +19,7 @@ use crate::compact::rewrite_wider;
 use crate::compaction_policy::Policy;
 use crate::family::FamilyStore;
 use crate::flush;
+use crate::indexed::refuse_in_memory;
 use crate::manifest::{Assignment, EditKind, RegionMeta, RegionsReplaced};
 use crate::oversized_rows::RowLimit;
 use crate::region::{Region, serve_all};
@@ -41,6 +42,7 @@ impl Store {
         let region = self.known_region(name)?;
         let table = self.inner.tables.catalog.table(&region.info().table)?;
         table.check_enabled()?;
+        refuse_in_memory(table.descriptor(), "split")?;
         self.check_split_allowed(&table, &region)?;
         region.check_serving()?;
         self.inner.tables.check_split_quota(&region)?;

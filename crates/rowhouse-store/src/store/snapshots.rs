@@ -19,6 +19,7 @@ use crate::compaction_policy::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
+use crate::indexed::refuse_in_memory;
 use crate::manifest::{
     EditKind, RegionMeta, SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion,
     SnapshotRestored, SnapshotTaken, TableCreated, encode_table,
@@ -52,7 +53,8 @@ impl Store {
     /// if the table is disabled.
     ///
     /// # Errors
-    /// `SnapshotExists`; `SnapshotCreation` if there is no such table; `Io` and other errors from
+    /// `SnapshotExists`; `SnapshotCreation` if there is no such table; `Unsupported` for the table of
+    /// an index in memory; `Io` and other errors from
     /// the flushes.
     pub fn take_snapshot(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
         let _changing = self.inner.tables.changing.lock();
@@ -69,6 +71,7 @@ impl Store {
             let message = format!("Table '{}' doesn't exist, can't take snapshot.", snapshot.table);
             Error::new(ErrorKind::SnapshotCreation, message).with_source(error)
         })?;
+        refuse_in_memory(table.descriptor(), "in a snapshot")?;
         if table.state() == TableState::Disabled {
             snapshot.kind = SnapshotKind::Disabled;
         }
@@ -246,6 +249,9 @@ fn keep_files(engine: &Arc<Engine>, table: &Table, snapshot: &Snapshot) -> Resul
     if flushes {
         // Flushes most data before writers have to wait.
         families.iter().try_for_each(|family| flush::flush(engine, family))?;
+    } else {
+        let regions: Vec<_> = table.regions().iter().map(|region| region.id()).collect();
+        flush::log_counters_of(engine, &regions)?;
     }
     // No other flush may add a file.
     let _quiet: Vec<_> = families.iter().map(|family| family.flushing.lock()).collect();

@@ -14,7 +14,6 @@ use super::indexes::{NewTable, declared_indexes};
 use crate::compaction_policy::Policy;
 use crate::family::FamilyStore;
 use crate::manifest::{Assignment, EditKind, RegionMeta, TableDropped, TableStateChanged};
-use crate::observer::named_observers;
 use crate::region::{Region, serve_all};
 use crate::table::Table;
 
@@ -35,7 +34,7 @@ impl Store {
         self.check_new_table(&name, splits.len() + 1)?;
         descriptor.check()?;
         Self::refuse_index_table(&descriptor)?;
-        named_observers(&descriptor)?;
+        self.inner.engine.observers.check_buffered(&descriptor)?;
         check_declarations(&descriptor)?;
         let settings = &self.inner.engine.settings;
         for family in descriptor.families() {

@@ -1,4 +1,4 @@
-//! The store's flush and log threads.
+//! The store's flush and log threads, and the thread that logs counters.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,6 +45,19 @@ pub(super) fn maintain_log(engine: &Arc<Engine>) {
     }
 }
 
+/// Logs counters until the queue is closed, each before its period ends. Rests while there are
+/// none.
+pub(super) fn log_counters(engine: &Arc<Engine>) {
+    loop {
+        match engine.counter_work.pop_until(engine.counters.next_due()) {
+            // Some are due earlier than at the last look.
+            Popped::Work(_) => {}
+            Popped::Nothing => do_work(engine, &Work::LogCounters),
+            Popped::Closed => return,
+        }
+    }
+}
+
 /// Runs a work item. A failure is only logged.
 pub(super) fn do_work(engine: &Arc<Engine>, work: &Work) {
     let done = guard(|| match work {
@@ -52,8 +65,12 @@ pub(super) fn do_work(engine: &Arc<Engine>, work: &Work) {
             .find_family(*region, family)
             .map_or(Ok(()), |family| flush::flush_full_memstore(engine, &family))
             .and_then(|()| flush::release_flushed_segments(engine)),
+        Work::CompactMemory { region, family } => engine
+            .find_family(*region, family)
+            .map_or(Ok(()), |family| flush::compact_memory(engine, &family)),
         Work::TidyLog => engine.wal().tidy(),
         Work::SyncLog => engine.wal().sync_in_background(),
+        Work::LogCounters => flush::log_due_counters(engine, Instant::now()),
         Work::RemoveSpares => engine.wal().remove_spares(),
         Work::RelieveLog => flush::shrink_log(engine),
         Work::RelieveMemory => flush::shrink_memory(engine),

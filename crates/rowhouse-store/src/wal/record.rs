@@ -22,6 +22,9 @@ const KIND_EDITED: u8 = 3;
 /// In place of a sequence number: the record has no place among the commits.
 pub(super) const NO_SEQUENCE: u64 = u64::MAX;
 
+/// The least capacity of a buffer, in bytes.
+const BUFFER_MIN: usize = 512;
+
 /// The largest buffer that a thread keeps for the next record, in bytes.
 const BUFFER_RETAINED_MAX: usize = 1 << 20;
 
@@ -41,8 +44,9 @@ pub(crate) struct RecordBody {
     count: u32,
 }
 
-/// The buffer offset of the group count.
+/// The buffer offset of the group count, and of the first group after it.
 const GROUPS_AT: usize = HEADER_LEN + 1;
+const GROUPS_END: usize = GROUPS_AT + 4;
 
 impl RecordBody {
     /// Begins the cells for one (region, family). The same pair may occur more than once.
@@ -63,6 +67,7 @@ impl RecordBody {
     fn begin(&mut self) {
         self.bytes = BUFFER.take();
         self.bytes.clear();
+        self.bytes.reserve(BUFFER_MIN);
         self.bytes.put_bytes(0, HEADER_LEN);
         self.bytes.put_u8(KIND_COMMIT);
         self.bytes.put_u32_le(0);
@@ -85,6 +90,18 @@ impl RecordBody {
         }
     }
 
+    /// Puts the groups of another body before the groups so far, whose cells move by the returned
+    /// number of bytes.
+    pub(crate) fn put_first(&mut self, mut first: Self) -> usize {
+        first.end_group();
+        self.end_group();
+        let first_groups = first.bytes.get(GROUPS_END..).unwrap_or_default();
+        self.bytes.splice(GROUPS_END..GROUPS_END, first_groups.iter().copied());
+        self.groups += first.groups;
+        self.count_at += first_groups.len();
+        first_groups.len()
+    }
+
     /// Returns how many bytes the body has so far.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len().saturating_sub(HEADER_LEN)
@@ -101,13 +118,13 @@ impl RecordBody {
     }
 
     /// Closes the body and computes the checksum: the work that needs no lock on the log.
-    pub(crate) fn seal(mut self, nonces: &[Nonce]) -> SealedRecord {
+    pub(crate) fn seal(mut self, nonces: impl Iterator<Item = Nonce> + Clone) -> SealedRecord {
         if self.bytes.is_empty() {
             self.begin();
         }
         self.end_group();
         self.bytes[GROUPS_AT..][..4].copy_from_slice(&self.groups.to_le_bytes());
-        self.bytes.put_u32_le(nonces.len() as u32);
+        self.bytes.put_u32_le(nonces.clone().count() as u32);
         for nonce in nonces {
             self.bytes.put_u64_le(nonce.group);
             self.bytes.put_u64_le(nonce.number);
@@ -395,7 +412,7 @@ pub(crate) fn reencode(body: Bytes) -> Result<Vec<u8>> {
                 body.group(*region, family);
                 cells.iter().for_each(|cell| body.cell(cell.as_bytes(), None));
             }
-            body.seal(&commit.nonces)
+            body.seal(commit.nonces.iter().copied())
         }
     };
     Ok(sealed.bytes[HEADER_LEN..][..sealed.body_len].to_vec())
@@ -421,7 +438,7 @@ mod tests {
         body.cell(cell("b", b"2").as_bytes(), None);
         body.group(8, b"g");
         body.cell(cell("c", b"4").with_timestamp(Timestamp::LATEST).as_bytes(), Some(0));
-        body.seal(&[Nonce { group: 1, number: 2 }]).finish(EPOCH, 64, 42, 0).to_vec()
+        body.seal([Nonce { group: 1, number: 2 }].into_iter()).finish(EPOCH, 64, 42, 0).to_vec()
     }
 
     /// Decodes the record at offset 64; `None` unless it and the end mark are valid.

@@ -88,6 +88,13 @@ struct Tail {
     failed: Option<String>,
 }
 
+impl Tail {
+    /// Returns the bytes in all segments.
+    fn bytes(&self) -> u64 {
+        self.offset + self.closed.iter().map(|segment| segment.bytes).sum::<u64>()
+    }
+}
+
 #[derive(Default)]
 struct SyncState {
     /// Everything up to here is on disk.
@@ -511,8 +518,13 @@ impl Wal {
     /// to which memstores must be flushed to release the oldest segment.
     pub(crate) fn pressure(&self, bytes_max: u64) -> Option<u64> {
         let tail = self.tail.lock();
-        let bytes = tail.offset + tail.closed.iter().map(|segment| segment.bytes).sum::<u64>();
-        (bytes > bytes_max).then(|| tail.closed.first().map(|oldest| oldest.last_sequence))?
+        let oldest = || tail.closed.first().map(|oldest| oldest.last_sequence);
+        (tail.bytes() > bytes_max).then(oldest)?
+    }
+
+    /// Returns the bytes in all segments, spare files excluded.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.tail.lock().bytes()
     }
 }
 

@@ -45,6 +45,7 @@ pub(crate) fn apply_one(
         region,
         changes: once((region, mutation)),
         conditions: &[],
+        guard: None,
         atomicity: Atomicity::AsOne,
         wait_mode,
     };
@@ -66,6 +67,7 @@ pub(crate) fn apply_if(
         region,
         changes: once((region, mutation)),
         conditions: &[(mutation.row(), condition)],
+        guard: None,
         atomicity: Atomicity::AsOne,
         wait_mode,
     };
@@ -86,10 +88,22 @@ pub(crate) fn apply(
     mutations: &[Mutation],
     wait_mode: WaitMode,
 ) -> NonBlocking<Vec<Result<MutationOutcome>>> {
+    apply_guarded(region, mutations, None, wait_mode)
+}
+
+/// As [`apply`]. A mutation that the guard holds back has an outcome like any other: only the guard
+/// knows.
+pub(crate) fn apply_guarded(
+    region: &Region,
+    mutations: &[Mutation],
+    guard: Option<RowGuard<'_>>,
+    wait_mode: WaitMode,
+) -> NonBlocking<Vec<Result<MutationOutcome>>> {
     let call = Call {
         region,
         changes: mutations.iter().map(|mutation| (region, mutation)),
         conditions: &[],
+        guard,
         atomicity: Atomicity::Each,
         wait_mode,
     };
@@ -111,6 +125,7 @@ pub(crate) fn apply_rows(
         region,
         changes: mutations.iter().map(|mutation| (region, mutation)),
         conditions: &conditions.collect::<Vec<_>>(),
+        guard: None,
         atomicity: Atomicity::AsOne,
         wait_mode,
     };
@@ -134,6 +149,7 @@ pub(crate) fn apply_together(mutations: &[(&Region, &Mutation)]) -> Result<Vec<M
         region,
         changes: mutations.iter().copied(),
         conditions: &[],
+        guard: None,
         atomicity: Atomicity::Together,
         wait_mode: WaitMode::Blocking,
     };
@@ -146,6 +162,10 @@ fn open(len: usize) -> Vec<Outcome> {
     std::iter::repeat_with(Outcome::default).take(len).collect()
 }
 
+/// Decides with a row locked whether an independent change to it is made. A row that is held back
+/// is not tried again; one that is let through may be.
+pub(crate) type RowGuard<'a> = &'a dyn Fn(&Bytes) -> Result<bool>;
+
 /// One call that writes.
 struct Call<'a, M> {
     /// The region of the conditions and of the first change.
@@ -153,6 +173,8 @@ struct Call<'a, M> {
     changes: M,
     /// Rows, each with a condition that must hold for it.
     conditions: &'a [(&'a Bytes, &'a Condition)],
+    /// For independent changes.
+    guard: Option<RowGuard<'a>>,
     atomicity: Atomicity,
     wait_mode: WaitMode,
 }
@@ -379,6 +401,10 @@ where
         // mutations, as in HBase.
         let now = self.issue(self.are_deletes(), rows.after());
         let mut batch = Batch::new(self.region, self.atomicity, now).after(seen);
+        let changed = self.changes.clone().next().map(|(_, mutation)| mutation.row());
+        for (row, _) in self.conditions.iter().filter(|(row, _)| Some(*row) != changed) {
+            batch.note_read(self.region, row);
+        }
         if !self.is_each() {
             let changes = self.changes.clone();
             batch.set_durability(strongest(
@@ -391,6 +417,19 @@ where
                 continue;
             }
             let row = locked.next().expect("its row was locked");
+            if let Some(guard) = self.guard {
+                match guard(mutation.row()) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        outcomes.settle(nth, Ok(MutationOutcome::default()));
+                        continue;
+                    }
+                    Err(error) => {
+                        self.refuse(nth, error, outcomes)?;
+                        continue;
+                    }
+                }
+            }
             if self.is_each() {
                 let is_alone = nth <= progress.alone_until;
                 if !batch.is_empty() && (is_alone || batch.must_end_before(region, mutation)) {

@@ -14,6 +14,7 @@ use super::delta::{CELL_LEN_LEN, Delta};
 use super::observe;
 use super::record::Record;
 use super::record_builder::Filled;
+use crate::commits::Touched;
 use crate::family::FamilyStore;
 use crate::read::{Pending, ReadPoint, ReadRequest, RowVersion};
 use crate::region::Region;
@@ -94,6 +95,11 @@ impl<'a> Batch<'a> {
     /// durability of the first mutation.
     pub(super) fn set_durability(&mut self, durability: Durability) {
         self.record.durability = durability;
+    }
+
+    /// Notes that the record depends on a row that a condition has read.
+    pub(super) fn note_read(&mut self, region: &Region, row: &[u8]) {
+        self.record.cells.reads.push((region.id(), Touched::Row(row.to_vec())));
     }
 
     /// Makes puts follow a cell that a condition has read.
@@ -242,8 +248,12 @@ impl<'a> Batch<'a> {
         let cell_bytes_max = cell_bytes_max.unwrap_or(region.engine().settings.cell_bytes_max);
         let cells = delta.read_modify_write(&self.read(region, &get)?, self.now, cell_bytes_max)?;
         for cell in &cells {
-            self.note_issued_timestamp(region, region.family(cell.family())?, cell.timestamp());
-            self.push(region, cell, None)?;
+            let family = region.family(cell.family())?;
+            self.note_issued_timestamp(region, family, cell.timestamp());
+            match family.buffered().filter(|_| delta.may_be_buffered) {
+                Some(period) => self.record.push_counter(region, family, cell, period),
+                None => self.record.push(region, family, cell, None),
+            }
         }
         self.record.cells.nonces.extend(delta.nonce);
         let row = if delta.return_results { Row::new(cells) } else { Row::default() };

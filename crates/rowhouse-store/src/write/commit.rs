@@ -1,8 +1,14 @@
 //! The commit path: reserve → log → memstores → publish → (sync) → acknowledge.
+//!
+//! Increments of BUFFERED families are noted instead of logged, and logged later with the next
+//! logged record that changes their row or depends on it (decision 0086).
 
 use rowhouse_model::{Durability, Result};
 
+use crate::commits::{Buffering, RowCounters};
 use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::flush::log_counters;
 use crate::wal::Position;
 use crate::write::record_builder::RecordBuilder;
 
@@ -39,32 +45,91 @@ impl Committed {
 /// dropped ([`RecordBuilder::check_families`]).
 pub(crate) fn commit(
     engine: &Engine,
-    record: RecordBuilder<'_>,
+    mut record: RecordBuilder<'_>,
     durability: Durability,
 ) -> Result<Committed> {
     if record.is_empty() {
         return Ok(Committed::nothing());
     }
     debug_assert!(record.check_families().is_ok(), "a family was dropped under the latch");
-    let mut record = record.seal();
-    let (sequence, logged) = match durability {
-        Durability::SkipWal => (engine.mvcc.reserve(), Ok(None)),
-        _ => {
-            engine.space.wrote(record.record.body_len() as u64);
-            let (sequence, logged) =
-                engine.wal().append(&mut record.record, || engine.mvcc.reserve());
-            (sequence, logged.map(Some))
-        }
+    let buffered = record.buffered();
+    let buffered =
+        buffered.filter(|_| record.len() <= BUFFERED_LEN_MAX && engine.counters.has_room());
+    if buffered.is_some() {
+        engine.wal().check_writable()?;
+    }
+    let is_synced = durability == Durability::FsyncWal;
+    let buffering = buffered.map(|period| Buffering { period, is_synced });
+    let is_logged = durability != Durability::SkipWal && buffering.is_none() && record.has_logged();
+    let carried = if is_logged { carry_counters(engine, &mut record)? } else { Vec::new() };
+    let mut record =
+        record.seal(carried.iter().flat_map(|(_, _, counters)| counters.nonces().iter().copied()));
+    let (sequence, logged) = if is_logged {
+        engine.space.wrote(record.record.body_len() as u64);
+        let (sequence, logged) = engine.wal().append(&mut record.record, || engine.mvcc.reserve());
+        (sequence, logged.map(Some))
+    } else {
+        (engine.mvcc.reserve(), Ok(None))
     };
     engine.recent_writes.note(record.rows(), sequence);
-    if let Ok(logged) = &logged {
-        record.insert(engine, sequence, logged.is_some());
+    if let Some(buffering) = buffering {
+        record.note_counters(engine, buffering);
+    }
+    if logged.is_ok() {
+        // Counters get their newest value logged, and no older version.
+        let is_lost = |family: &FamilyStore| buffering.is_none() || family.has_versions();
+        record.insert(engine, sequence, |family| !is_logged && is_lost(family));
+    } else {
+        for (region, row, counters) in carried {
+            engine.counters.put_back(region, row, counters);
+        }
     }
     // Publish even if the log refused the record: an unpublished sequence would block all later
     // ones.
     engine.mvcc.publish(sequence);
+    if buffering.is_some() {
+        record.compact_counters(engine);
+    }
     engine.tend_log(matches!(logged, Ok(Some(_))));
     let position = logged?;
     record.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce, sequence));
-    Ok(Committed { position: position.filter(|_| durability == Durability::FsyncWal) })
+    Ok(Committed { position: position.filter(|_| is_synced) })
+}
+
+/// Puts the counters of the record's rows, and of the rows on which it depends, into the record:
+/// a change that has seen a counter must not survive a crash without it. Returns them.
+#[inline]
+fn carry_counters(engine: &Engine, record: &mut RecordBuilder<'_>) -> Result<Carried> {
+    if engine.counters.is_empty() { Ok(Vec::new()) } else { take_counters(engine, record) }
+}
+
+type Carried = Vec<(u64, Vec<u8>, RowCounters)>;
+
+/// The longest record of counters, in bytes, that may stay out of the log, so that all of them have
+/// room in one record.
+const BUFFERED_LEN_MAX: usize = 1 << 20;
+
+/// The longest body, in bytes, to which counters are added.
+const CARRYING_LEN_MAX: usize = 4 << 20;
+
+#[cold]
+fn take_counters(engine: &Engine, record: &mut RecordBuilder<'_>) -> Result<Carried> {
+    let changed = record.rows().filter_map(|(region, row)| {
+        Some((region, row.to_vec(), engine.counters.take(region, row)?))
+    });
+    let read = record.reads.iter().flat_map(|(region, touched)| {
+        let taken = engine.counters.take_touched(*region, touched).into_iter();
+        taken.map(|(row, counters)| (*region, row, counters))
+    });
+    let carried: Carried = changed.chain(read).collect();
+    if record.len() > CARRYING_LEN_MAX {
+        // The record may have no room for them. Whatever survives of the log survives with all
+        // that is before it.
+        log_counters(engine, carried)?;
+        return Ok(Vec::new());
+    }
+    for (region, _, counters) in &carried {
+        record.carry(*region, counters);
+    }
+    Ok(carried)
 }

@@ -1,8 +1,8 @@
 //! Increments and appends: computes the new cells from the current ones.
 
 use rowhouse_model::{
-    Append, Bytes, Cell, CellKind, Error, Get, Increment, Key, KeyValue, Nonce, Result, Row,
-    TimeRange, Timestamp, counter_value, tags_with_ttl,
+    Append, Bytes, Cell, CellKind, Durability, Error, Get, Increment, Key, KeyValue, Nonce, Result,
+    Row, TimeRange, Timestamp, counter_value, tags_with_ttl,
 };
 
 /// Bytes of the length field that HBase counts in a cell's size.
@@ -18,6 +18,9 @@ pub(super) struct Delta<'a> {
     join: fn(&[u8], &[u8]) -> Result<Vec<u8>>,
     pub(super) return_results: bool,
     pub(super) nonce: Option<Nonce>,
+    /// Whether it may stay out of the log for as long as a BUFFERED family allows: an increment
+    /// that does not ask for the log by itself.
+    pub(super) may_be_buffered: bool,
 }
 
 impl<'a> From<&'a Increment> for Delta<'a> {
@@ -30,6 +33,10 @@ impl<'a> From<&'a Increment> for Delta<'a> {
             join: sum,
             return_results: increment.return_results,
             nonce: increment.nonce,
+            may_be_buffered: !matches!(
+                increment.durability,
+                Durability::SyncWal | Durability::FsyncWal
+            ),
         }
     }
 }
@@ -44,6 +51,7 @@ impl<'a> From<&'a Append> for Delta<'a> {
             join: |before, added| Ok([before, added].concat()),
             return_results: append.return_results,
             nonce: append.nonce,
+            may_be_buffered: false,
         }
     }
 }

@@ -77,6 +77,8 @@ pub(super) struct IndexUpdater<'k, 'l> {
     unique: HashMap<(u64, Bytes), UniqueEntry>,
     /// The entries that the record removes, by table.
     removed: BTreeSet<(u64, Bytes)>,
+    /// The first index in memory that gets cells, and the bytes of all such cells.
+    in_memory: Option<(MaintainedIndex, u64)>,
     /// Whether the rows are written to an index that is being built.
     is_build: bool,
 }
@@ -96,6 +98,7 @@ impl<'k, 'l> IndexUpdater<'k, 'l> {
             to_lock: Vec::new(),
             unique: HashMap::new(),
             removed: BTreeSet::new(),
+            in_memory: None,
             is_build: false,
         }
     }
@@ -129,6 +132,7 @@ impl<'k, 'l> IndexUpdater<'k, 'l> {
         }
         for ((maintained, old), new) in indexes.iter().zip(old).zip(new) {
             for entry in old.iter().filter(|old| find(&new, &old.key).is_none()) {
+                note_garbage(maintained, entry);
                 self.remove(maintained, &entry.key, removed_at)?;
                 self.rows.note_delete_of(place, removed_at);
             }
@@ -141,6 +145,9 @@ impl<'k, 'l> IndexUpdater<'k, 'l> {
                     // Older versions must not reappear once this one expires, not even stale ones.
                     self.push(maintained, removal(&entry.key, removed_at)?);
                     self.rows.note_delete_of(place, removed_at);
+                }
+                if had.is_some() || entry.last < i64::MAX {
+                    note_garbage(maintained, entry);
                 }
                 self.add(maintained, had, entry, added_at)?;
                 engine.timestamps.note_ahead(added_at);
@@ -271,12 +278,19 @@ impl<'k, 'l> IndexUpdater<'k, 'l> {
             let row = cell.row_bytes();
             self.to_lock.push(RowToLock { region: Arc::clone(&region), lock, row });
         }
+        if maintained.index.is_in_memory() {
+            let (_, bytes) = self.in_memory.get_or_insert_with(|| (maintained.clone(), 0));
+            *bytes += cell.as_bytes().len() as u64;
+        }
         self.cells.push((region, cell));
     }
 
     pub(super) fn finish(mut self) -> Result<EntryChanges> {
         if !self.to_lock.is_empty() {
             return Ok(EntryChanges::Unlocked(self.to_lock));
+        }
+        if let Some(full) = self.find_full_memory()? {
+            return Ok(EntryChanges::Unlocked(vec![full]));
         }
         for ((_, value), UniqueEntry { maintained, row }) in &self.unique {
             match self.check_value(maintained, value, row) {
@@ -296,6 +310,24 @@ impl<'k, 'l> IndexUpdater<'k, 'l> {
         // One region's cells follow each other.
         self.cells.sort_by_key(|(region, _)| region.id());
         Ok(EntryChanges::Cells(self.cells))
+    }
+
+    /// Reports an index in memory if the cells have no room: it must be off before the next attempt.
+    /// Of several, the first one is.
+    ///
+    /// # Errors
+    /// For a build, the error that says so.
+    fn find_full_memory(&self) -> Result<Option<RowToLock>> {
+        let Some((maintained, bytes)) = &self.in_memory else { return Ok(None) };
+        let region = &maintained.table.regions()[0];
+        let engine = region.engine();
+        let Err(error) = engine.index_memory.check(*bytes) else { return Ok(None) };
+        engine.files.damage.note_table(maintained.table.id(), &error);
+        if self.is_build {
+            return Err(error);
+        }
+        let lock = LockId::Region(region.id());
+        Ok(Some(RowToLock { region: Arc::clone(region), lock, row: Bytes::new() }))
     }
 
     /// Checks that no other row than `row` has this value in a unique index. Returns a region that
@@ -344,6 +376,21 @@ pub(super) fn damaged(maintained: &MaintainedIndex, row: &Bytes, error: &Error) 
     region.engine().files.damage.note_table(maintained.table.id(), error);
     let lock = LockId::Region(region.id());
     RowToLock { region, lock, row: row.clone() }
+}
+
+/// The bytes that an entry takes in a memstore besides the key and the covered values, and as much
+/// again for the marker that removes it.
+const ENTRY_BYTES: usize = 200;
+
+/// Notes that a row has an entry no more, or another one in its place.
+fn note_garbage(maintained: &MaintainedIndex, entry: &TimedEntry) {
+    if !maintained.index.is_in_memory() {
+        return;
+    }
+    let covered = entry.covered.iter().flatten().map(|covered| covered.value.len());
+    let bytes = 2 * entry.key.len() + covered.sum::<usize>() + ENTRY_BYTES;
+    let families = maintained.table.region_of(&entry.key).families().iter();
+    families.filter_map(|it| it.in_memory()).for_each(|it| it.note_garbage(bytes as u64));
 }
 
 fn removal(key: &Bytes, at: Timestamp) -> Result<Cell> {

@@ -26,6 +26,8 @@ mod copy;
 mod delta;
 mod index;
 pub(crate) mod index_fill;
+pub(crate) mod index_scan;
+mod matching;
 mod observe;
 mod outcomes;
 pub(crate) mod queue;

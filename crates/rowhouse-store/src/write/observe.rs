@@ -195,7 +195,8 @@ impl Watched {
         let indexed = indexed.get::<IndexedTables>();
         let mut needs_log = !additions.is_empty();
         for region in regions {
-            needs_log |= indexed.get(&region.info().table)?.is_some();
+            let table = indexed.get(&region.info().table)?;
+            needs_log |= table.is_some_and(|table| !table.is_in_memory());
         }
         Ok(needs_log)
     }

@@ -2,6 +2,7 @@
 //! and indexes add.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rowhouse_model::{Cell, Durability, ErrorKind, Mutation, Result, Timestamp};
 
@@ -84,6 +85,22 @@ impl<'a> Record<'a> {
         at: Option<Timestamp>,
     ) {
         self.cells.push(family, cell, at);
+        self.note_region(region);
+    }
+
+    /// Adds a counter's new cell, which may stay out of the log for `period`.
+    pub(super) fn push_counter(
+        &mut self,
+        region: &'a Region,
+        family: &'a FamilyStore,
+        cell: &Cell,
+        period: Duration,
+    ) {
+        self.cells.push_counter(family, cell, period);
+        self.note_region(region);
+    }
+
+    fn note_region(&mut self, region: &'a Region) {
         if !self.regions.last().is_some_and(|last| std::ptr::eq(*last, region)) {
             self.regions.push(region);
         }

@@ -1,9 +1,12 @@
 //! Builds a commit's log record: the cells of the mutations in the log's encoding.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use rowhouse_model::{Bytes, Cell, CellRef, Error, ErrorKind, Nonce, Result, Timestamp, escape};
 
+use crate::background::Work;
+use crate::commits::{Buffering, RowCounters, Touched};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::read::Pending;
@@ -14,9 +17,17 @@ use crate::wal::{RecordBody, SealedRecord};
 #[derive(Default)]
 pub(crate) struct RecordBuilder<'a> {
     body: RecordBody,
+    /// The cells of indexes in memory, in the same encoding. They are not logged.
+    unlogged: RecordBody,
     parts: Vec<Part<'a>>,
     /// The nonces of the increments and appends.
     pub(crate) nonces: Vec<Nonce>,
+    /// The rows on which the record depends, by region id, besides the rows that it changes.
+    pub(crate) reads: Vec<(u64, Touched)>,
+    /// The shortest period of the counters in it; `None` before the first.
+    period: Option<Duration>,
+    /// Some cells are not counters that may stay out of the log.
+    must_log: bool,
 }
 
 /// The cells in a record up to which [`RecordBuilder::fill`] has come: the part, and where the
@@ -30,7 +41,9 @@ pub(crate) struct Filled {
 /// Consecutive cells of one family.
 struct Part<'a> {
     family: &'a FamilyStore,
-    /// Their byte offsets in the record.
+    /// They are in the log record.
+    is_logged: bool,
+    /// Their byte offsets in the record, or in the cells that are not logged.
     begin: usize,
     end: usize,
 }
@@ -38,14 +51,34 @@ struct Part<'a> {
 impl<'a> RecordBuilder<'a> {
     /// Adds a cell, with timestamp `at` instead of the cell's own if given.
     pub(crate) fn push(&mut self, family: &'a FamilyStore, cell: &Cell, at: Option<Timestamp>) {
+        self.must_log = true;
+        self.push_cell(family, cell, at);
+    }
+
+    /// Adds a counter's new cell, which may stay out of the log for `period`.
+    pub(crate) fn push_counter(&mut self, family: &'a FamilyStore, cell: &Cell, period: Duration) {
+        self.period = Some(self.period.map_or(period, |shortest| shortest.min(period)));
+        self.push_cell(family, cell, None);
+    }
+
+    fn push_cell(&mut self, family: &'a FamilyStore, cell: &Cell, at: Option<Timestamp>) {
         if !self.parts.last().is_some_and(|part| std::ptr::eq(part.family, family)) {
-            self.body.group(family.region_id(), family.name());
-            let begin = self.body.buffer_len();
-            self.parts.push(Part { family, begin, end: begin });
+            let is_logged = family.in_memory().is_none();
+            let body = if is_logged { &mut self.body } else { &mut self.unlogged };
+            body.group(family.region_id(), family.name());
+            let begin = body.buffer_len();
+            self.parts.push(Part { family, is_logged, begin, end: begin });
         }
-        self.body.cell(cell.as_bytes(), at.map(Timestamp::as_millis));
         let part = self.parts.last_mut().expect("one was begun above");
-        part.end = self.body.buffer_len();
+        let body = if part.is_logged { &mut self.body } else { &mut self.unlogged };
+        body.cell(cell.as_bytes(), at.map(Timestamp::as_millis));
+        part.end = body.buffer_len();
+    }
+
+    /// Returns the part's cells from a byte offset on.
+    fn cells_of(&self, part: &Part<'_>, begin: usize) -> impl Iterator<Item = &[u8]> {
+        let body = if part.is_logged { &self.body } else { &self.unlogged };
+        body.cells(begin, part.end)
     }
 
     /// Returns the name of a family that was dropped since its cells were added, if there is one.
@@ -75,9 +108,14 @@ impl<'a> RecordBuilder<'a> {
         self.parts.is_empty()
     }
 
-    /// Returns the bytes of the record so far.
+    /// Returns true if the record has cells for the log: others than cells of indexes in memory.
+    pub(crate) fn has_logged(&self) -> bool {
+        self.parts.iter().any(|part| part.is_logged)
+    }
+
+    /// Returns the bytes of the record so far, with the cells that are not logged.
     pub(crate) fn len(&self) -> usize {
-        self.body.len()
+        self.body.len() + self.unlogged.len()
     }
 
     /// Adds the cells to `pending`, except the cells that earlier calls with the same `filled`
@@ -85,7 +123,7 @@ impl<'a> RecordBuilder<'a> {
     pub(crate) fn fill(&self, pending: &mut Pending, filled: &mut Filled) {
         for (nth, part) in self.parts.iter().enumerate().skip(filled.part) {
             let begin = if nth == filled.part { filled.end.max(part.begin) } else { part.begin };
-            for key_value in self.body.cells(begin, part.end) {
+            for key_value in self.cells_of(part, begin) {
                 pending.insert(part.family, key_value);
             }
             *filled = Filled { part: nth, end: part.end };
@@ -97,7 +135,7 @@ impl<'a> RecordBuilder<'a> {
         let mut pending = None;
         for part in &self.parts {
             let region = part.family.region_id();
-            let cells = self.body.cells(part.begin, part.end);
+            let cells = self.cells_of(part, part.begin);
             for key_value in cells.filter(|cell| is_selected(region, row_of(cell))) {
                 pending.get_or_insert_with(Pending::default).insert(part.family, key_value);
             }
@@ -109,7 +147,7 @@ impl<'a> RecordBuilder<'a> {
     /// than once.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.parts.iter().flat_map(|part| {
-            let cells = self.body.cells(part.begin, part.end);
+            let cells = self.cells_of(part, part.begin);
             cells.map(|key_value| (part.family.region_id(), row_of(key_value)))
         })
     }
@@ -124,7 +162,7 @@ impl<'a> RecordBuilder<'a> {
             |part: &&Part<'_>| part.family.region_id() == region && is_selected(part.family.name());
         let mut rows: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for part in self.parts.iter().filter(is_of_it) {
-            for key_value in self.body.cells(part.begin, part.end) {
+            for key_value in self.cells_of(part, part.begin) {
                 let cell = CellRef::from_checked(key_value, 0);
                 rows.entry(cell.key.row).or_default().push((part.family, cell));
             }
@@ -134,14 +172,37 @@ impl<'a> RecordBuilder<'a> {
 
     /// Returns copies of the record's cells.
     pub(crate) fn cells(&self) -> Vec<Cell> {
-        let cells = self.parts.iter().flat_map(|part| self.body.cells(part.begin, part.end));
+        let cells = self.parts.iter().flat_map(|part| self.cells_of(part, part.begin));
         cells.map(|cell| Cell::from_checked(Bytes::copy_from_slice(cell), 0)).collect()
     }
 
-    /// Completes the record: no cell can be added any more.
-    pub(crate) fn seal(self) -> SealedBuilder<'a> {
+    /// Returns for how long the record may stay out of the log: it has counters of one row and
+    /// nothing else. A record of several rows would not survive as a whole.
+    pub(crate) fn buffered(&self) -> Option<Duration> {
+        let period = self.period.filter(|_| !self.must_log)?;
+        let mut rows = self.rows();
+        let first = rows.next();
+        rows.all(|row| Some(row) == first).then_some(period)
+    }
+
+    /// Adds counters of earlier increments to the log record alone: the memstores have them. They
+    /// go before the record's own cells, which may replace one of them.
+    pub(crate) fn carry(&mut self, region: u64, counters: &RowCounters) {
+        let mut carried = RecordBody::default();
+        counters.encode(region, &mut carried);
+        let moved = self.body.put_first(carried);
+        for part in self.parts.iter_mut().filter(|part| part.is_logged) {
+            part.begin += moved;
+            part.end += moved;
+        }
+    }
+
+    /// Completes the record: no cell can be added any more. `carried` are the nonces of the carried
+    /// counters.
+    pub(crate) fn seal(self, carried: impl Iterator<Item = Nonce> + Clone) -> SealedBuilder<'a> {
         SealedBuilder {
-            record: self.body.seal(&self.nonces),
+            record: self.body.seal(carried.chain(self.nonces.iter().copied())),
+            unlogged: self.unlogged,
             parts: self.parts,
             nonces: self.nonces,
         }
@@ -155,31 +216,61 @@ fn row_of(key_value: &[u8]) -> &[u8] {
 /// A complete record, with the families that the cells belong to.
 pub(crate) struct SealedBuilder<'a> {
     pub(crate) record: SealedRecord,
+    unlogged: RecordBody,
     pub(crate) nonces: Vec<Nonce>,
     parts: Vec<Part<'a>>,
 }
 
 impl SealedBuilder<'_> {
+    fn cells_of(&self, part: &Part<'_>) -> impl Iterator<Item = &[u8]> {
+        let logged = part.is_logged.then(|| self.record.cells(part.begin, part.end));
+        let unlogged = (!part.is_logged).then(|| self.unlogged.cells(part.begin, part.end));
+        logged.into_iter().flatten().chain(unlogged.into_iter().flatten())
+    }
+
     /// Returns the rows that hold the record's cells, with their region ids; a row may appear more
     /// than once.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.parts.iter().flat_map(|part| {
-            let cells = self.record.cells(part.begin, part.end);
+            let cells = self.cells_of(part);
             cells.map(|key_value| (part.family.region_id(), row_of(key_value)))
         })
     }
 
-    /// Inserts the cells into their memstores.
-    pub(crate) fn insert(&self, engine: &Engine, sequence: u64, is_logged: bool) {
+    /// Notes that the log does not have the record, which has counters of one row alone. Before it
+    /// is visible: what has read a counter must know that the log may lack it.
+    #[cold]
+    pub(crate) fn note_counters(&self, engine: &Engine, buffering: Buffering) {
+        let Some((region, row)) = self.rows().next() else { return };
+        let cells = self.parts.iter().flat_map(|part| self.cells_of(part));
+        let now = Instant::now();
+        if engine.counters.note(region, row, cells, &self.nonces, buffering, now) {
+            engine.counter_work.push(Work::LogCounters);
+        }
+    }
+
+    /// Requests that older versions of the counters leave the memory, if there are many.
+    #[cold]
+    pub(crate) fn compact_counters(&self, engine: &Engine) {
+        self.parts.iter().for_each(|part| part.family.request_memory_compaction(&engine.queue));
+    }
+
+    /// Inserts the cells into their memstores. Those in families that `is_unlogged` selects are
+    /// flushed when the store is closed.
+    pub(crate) fn insert(
+        &self,
+        engine: &Engine,
+        sequence: u64,
+        is_unlogged: impl Fn(&FamilyStore) -> bool,
+    ) {
         for part in &self.parts {
             let memstore = part.family.active();
-            let cells = self.record.cells(part.begin, part.end);
+            let cells = self.cells_of(part);
             let added = cells.map(|key_value| memstore.insert(key_value, sequence)).sum();
-            if !is_logged {
+            if part.is_logged && is_unlogged(part.family) {
                 memstore.set_unlogged();
             }
-            engine.memory.add(added);
-            engine.after_insert(part.family, &memstore);
+            engine.after_insert(part.family, &memstore, added);
         }
     }
 }

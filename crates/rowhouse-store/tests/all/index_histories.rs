@@ -20,6 +20,11 @@ const COLUMNS: &str = "1 f:q q string; f:s size i64; g:q other string; t:[tag st
 const INDEXES: &str = "1 by_q [q]; sized [size desc] covers q, other where size > 2; \
                        nulls [q null last][other null first]; by_n [n][user]; \
                        by_tag [tagged.tag][q null first] covers other; both [other][q] covers size";
+/// The same indexes in memory, beside one that is not.
+const IN_MEMORY: &str = "1 by_q [q] memory; sized [size desc] memory covers q, other where size > 2; \
+                         nulls [q null last][other null first] memory; by_n [n][user] memory; \
+                         by_tag [tagged.tag][q null first] memory covers other; \
+                         both [other][q] covers size";
 /// A copy of the table under another key.
 const COPY: &str = "; copied [n][user] covers *";
 const VALUES: Values = Values { count: 6, of: value };
@@ -164,6 +169,21 @@ proptest! {
         steps in prop::collection::vec(step(VALUES), effort().1),
     ) {
         run(History::new(declared(INDEXES.to_owned()), keep, ByStore), &steps)?;
+    }
+
+    #[test]
+    fn indexes_in_memory_obey_the_law_in_random_histories(
+        keep in prop_oneof![
+            4 => Just(None),
+            1 => Just(Some("KEEP_DELETED_CELLS")),
+            1 => Just(Some("NEW_VERSION_BEHAVIOR")),
+        ],
+        steps in prop::collection::vec(step(VALUES), effort().1),
+    ) {
+        let indexes = format!("{IN_MEMORY}{COPY}");
+        let fewer_indexes = "1 by_q [q] memory; other [other]";
+        let declared = Declared { fewer_indexes, ..declared(indexes) };
+        run(History::new(declared, keep, ByStore), &steps)?;
     }
 
     #[test]

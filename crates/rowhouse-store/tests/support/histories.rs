@@ -613,8 +613,9 @@ impl<U: Upkeep> History<U> {
             Step::Damage(file, at) => self.damage(*file, *at),
             Step::Load(mutations) => {
                 load(&store, mutations);
-                if self.declared.indexes.contains("covers *") {
-                    // The copy is another table now.
+                let replaced = ["covers *", "memory"];
+                if replaced.iter().any(|word| self.declared.indexes.contains(word)) {
+                    // The table of the index is another one now.
                     self.points.clear();
                 }
             }

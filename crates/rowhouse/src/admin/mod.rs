@@ -44,11 +44,12 @@ pub use self::comparison::IndexComparison;
 pub use crate::fit::Fit;
 pub use rowhouse_model::{
     BackupStatus, Balanced, ClusterStatus, CompactionState, HeatBucket, HeatColumn, HeatReport,
-    HotColumns, HotRow, IndexReport, Namespace, RegionInfo, RegionLoad, RegionName, RegionSwitch,
-    ServerLoad, ServerName, ServerTask, Snapshot, SnapshotKind, TableState,
+    HeatSample, HotColumns, HotRow, IndexReport, Namespace, RegionInfo, RegionLoad, RegionName,
+    RegionSwitch, ServerLoad, ServerName, ServerTask, Snapshot, SnapshotKind, TableState,
 };
 pub use rowhouse_schema::{
-    ColumnGroup, ColumnGroups, LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad,
+    ColumnGroup, ColumnGroups, HotPrefix, LoadCause, LoadKind, LoadProfile, LoadVerdict,
+    MissingEvidence, Remedy, RemedyKind, RowLoad, SampledRequest,
 };
 pub use rowhouse_store::CompactionKind;
 

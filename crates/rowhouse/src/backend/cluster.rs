@@ -4,9 +4,9 @@ use super::alteration::Alteration;
 use super::keeping::Maintainer;
 use rowhouse_client::{Client, QueryIndexCall, Scanner, Settings, Target};
 use rowhouse_model::{
-    Bytes, CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Put,
-    RegionInfo, Result, Row, RowMutations, Scan, ServerName, TableDescriptor, TableName,
-    TableState, escape,
+    Bytes, CellHistory, Condition, DeleteRows, DeletedRows, Error, ErrorKind, Get, Mutation,
+    MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, Scan, ServerName, TableDescriptor,
+    TableName, TableState, escape,
 };
 use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexOf, IndexSchema, IndexState};
 
@@ -67,6 +67,7 @@ impl Cluster {
             table: table.clone(),
             index: index.name().to_owned(),
             is_copy: index.is_copy(),
+            is_in_memory: index.is_in_memory(),
         };
         let no_table = || IndexState::Off("it has no table, repair_index makes it".to_owned());
         match self.describe(&index.table_name(table)?).await {
@@ -117,6 +118,7 @@ impl Cluster {
         for _ in 0..ALTER_ATTEMPTS_MAX {
             let current = self.describe(name).await?;
             let altered = change(&current)?;
+            self.maintainer.refuse_buffered(Some(&current), &altered).await?;
             let declares =
                 |it: &TableDescriptor| it.attributes.contains_key(INDEXES_ATTRIBUTE.as_bytes());
             let done = match declares(&current) || declares(&altered) {
@@ -275,6 +277,14 @@ impl Cluster {
             None => done.next(),
         };
         refused.into_iter().filter_map(outcome).collect()
+    }
+
+    pub(super) async fn delete_rows(
+        &self,
+        table: &TableName,
+        request: DeleteRows,
+    ) -> Result<DeletedRows> {
+        self.client.table(table).delete_rows(&request).await
     }
 
     pub(super) fn scan(&self, table: &TableName, scan: Scan) -> Scanner {

@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use rowhouse_client::Table as ServerTable;
 use rowhouse_client::{QueryIndexCall, Settings as ClientSettings, Target};
 use rowhouse_model::{
-    Bytes, CellHistory, Columns, Condition, Durability, Error, Get, Mutation, MutationOutcome, Put,
-    RegionInfo, Result, Row, RowMutations, RowRange, Scan, ServerName, TableDescriptor, TableName,
-    TableState,
+    Bytes, CellHistory, Columns, Condition, DeleteRows, DeletedRows, Durability, Error, Get,
+    Mutation, MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, RowRange, Scan,
+    ServerName, TableDescriptor, TableName, TableState,
 };
 #[cfg(feature = "search")]
 use rowhouse_schema::SearchPlan;
@@ -177,6 +177,17 @@ impl Backend {
         let default = |mutation: Mutation| mutation.with_default_durability(self.durability);
         let mutations = mutations.into_iter().map(default).collect();
         on!(self, inner => inner.batch(table, mutations).await)
+    }
+
+    /// Deletes rows from the range's start on, for about a second, in this process or on a server
+    /// that [answers](Backend::answers_queries) queries.
+    pub(crate) async fn delete_rows(
+        &self,
+        table: &TableId,
+        mut request: DeleteRows,
+    ) -> Result<DeletedRows> {
+        request.durability = request.durability.or(self.durability);
+        on!(self, inner => inner.delete_rows(table, request).await)
     }
 
     /// Applies mutations to any tables atomically.

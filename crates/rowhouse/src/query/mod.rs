@@ -28,6 +28,7 @@
 
 mod access;
 mod analyze;
+mod delete;
 #[cfg(not(feature = "search"))]
 mod no_search;
 mod row;
@@ -48,6 +49,7 @@ use rowhouse_schema::{KeySchema, TimeZone};
 use rowhouse_store::ReadTrace;
 
 pub use crate::analysis::{Analysis, StepTime};
+pub use delete::{DeleteAdvice, RowDeletion};
 pub use row::QueryRow;
 pub use rowhouse_query::{Access, AccessPath};
 pub use rowhouse_schema::{

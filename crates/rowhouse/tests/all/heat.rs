@@ -26,7 +26,9 @@ async fn requests_are_where_they_were_made_and_a_hot_row_is_named() {
         assert!(heat.is_sampled || writes == 1200, "{writes}");
         let profile = LoadProfile::of_heat(&heat, LoadKind::Writes, Vec::new());
         let verdict = profile.judge(mail.key_schema().ok());
-        assert_eq!(verdict.cause, LoadCause::OneRow { row: bob });
+        assert!(verdict.confidence > 0.9, "{verdict}");
+        let text = "user='bob', id=7".into();
+        assert_eq!(verdict.cause, LoadCause::OneRow { row: bob, text });
         assert!((0.2..=0.4).contains(&verdict.share), "{}", verdict.share);
         let earlier = database.admin().heat("mail", 0, 1).await.unwrap();
         assert_eq!(earlier.columns, []);

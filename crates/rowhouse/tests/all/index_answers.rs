@@ -1,5 +1,5 @@
-//! The law for queries by indexes: they answer as the same query by the key. Random rows change
-//! between random queries.
+//! The law for queries by indexes, on disk and in memory: they answer as the same query by the key.
+//! Random rows change between random queries.
 
 use std::time::Duration;
 
@@ -20,13 +20,13 @@ const KEYS: [&str; 3] = [
 const COLUMNS: &str = "d:s sender string; d:z size u16; d:m mood enum(good,bad); \
                        f:[tag string] tagged u8; f:!x extra u8; g:[at u8][kind u8] event u8";
 const INDEXES: &str = "by_sender [sender]
-    by_sender_or_none [sender null first]
+    by_sender_or_none [sender null first] memory
     large [size desc] covers sender, size where size > 300
-    by_both [sender][size] covers size
+    by_both [sender][size] memory covers size
     by_mood_and_size [mood null last][size desc null last] covers mood, extra
-    by_tag [tagged.tag]
+    by_tag [tagged.tag] memory
     by_kind [event.kind][size null first]
-    by_n [n]
+    by_n [n] memory
     in_buckets [bucket 4 of sender][sender][n desc]
     by_part [sender xxh3 2][user]
     copied [n desc][user] covers *

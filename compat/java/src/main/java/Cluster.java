@@ -1,5 +1,6 @@
 import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
@@ -10,9 +11,14 @@ import org.apache.hadoop.hbase.client.ConnectionFactory;
 final class Cluster {
   private Cluster() {}
 
-  /** Nothing is set but what the registry needs: everything else is the stock client's default. */
+  /**
+   * Nothing is set but what the registry needs: everything else is the stock client's default, or what the file says that
+   * the property hbase.site names.
+   */
   static Configuration configuration(String registry, String address) {
     Configuration conf = HBaseConfiguration.create();
+    String site = System.getProperty("hbase.site");
+    if (site != null) conf.addResource(new Path(site));
     String host = address.substring(0, address.lastIndexOf(':'));
     String port = address.substring(address.lastIndexOf(':') + 1);
     switch (registry) {

@@ -42,7 +42,7 @@ pub(super) const COMMANDS: &[Command] = &[Command {
 }];
 
 /// Options for `alter`.
-const ALTER: [OptionText; 48] = join(
+const ALTER: [OptionText; 49] = join(
     declared::OPTION_TEXTS,
     [
         (

@@ -34,7 +34,7 @@ pub(super) const COMMANDS: &[Command] = &[Command {
 }];
 
 /// Options for `create`.
-const CREATE: [OptionText; 47] = join(
+const CREATE: [OptionText; 48] = join(
     declared::OPTION_TEXTS,
     [
         ("SPLITS", "an array of split keys; \\xHH is a byte"),

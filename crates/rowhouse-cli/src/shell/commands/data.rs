@@ -2,8 +2,9 @@
 
 use rowhouse::key::escape;
 use rowhouse::{
-    Append, Bytes, Delete, ErrorKind, Increment, Mutation, Put, RowRange, Scan, Table, Timestamp,
+    Append, Bytes, Delete, DeletedCells, ErrorKind, Increment, Put, RowRange, Table, Timestamp,
 };
+use rowhouse_model::DeleteRows;
 
 use super::column::WrittenColumn;
 use super::row::{Bound, ROWPREFIXFILTER, RowArgument};
@@ -43,7 +44,10 @@ pub(super) const COMMANDS: &[Command] = &[
         names: &["deleteall"],
         group: Group::Data,
         arguments: &[TABLE, required("ROW"), optional("COLUMN"), optional("TIMESTAMP"), OPTIONS],
-        options: &[ROWPREFIXFILTER, ("CACHE", "rows to delete per call; 100 by default")],
+        options: &[
+            ROWPREFIXFILTER,
+            ("CACHE", "rows to delete at once; 100 by default, at most 10000"),
+        ],
         about: "Deletes a row, a family of it, or all versions of a column, up to a timestamp.",
         details: "In place of a row, {ROWPREFIXFILTER => …} selects all rows that begin with a \
                   prefix.",
@@ -254,14 +258,15 @@ async fn delete_all(session: &mut Session, mut call: Call) -> Result<()> {
         None => {
             let row = RowArgument::of(&call, 1)?;
             let table = session.database.table(&table).await?;
-            let selection = DeleteSelection::new(session, &table, column, at).await?;
+            let request = cells_to_delete(session, &table, column, at).await?;
             for row in row.keys(&table)? {
-                table.delete(selection.of(row)?).await?;
+                let delete = request.delete_of(row);
+                table.delete(delete.or_else(|error| usage_error(error.message()))?).await?;
             }
             Ok(())
         }
         Some(mut options) => {
-            let batch = options.take_count("CACHE")?.unwrap_or(100) as usize;
+            let batch = options.take_count("CACHE")?.unwrap_or(100);
             if !options.has("ROWPREFIXFILTER") {
                 return usage_error(
                     "instead of a row, deleteall takes {ROWPREFIXFILTER => 'prefix'}",
@@ -274,68 +279,34 @@ async fn delete_all(session: &mut Session, mut call: Call) -> Result<()> {
                 return usage_error("ROWPREFIXFILTER must not be empty: truncate empties a table");
             };
             let table = session.database.table(&table).await?;
-            let selection = DeleteSelection::new(session, &table, column, at).await?;
-            delete_range(&table, prefix.prefix(&table)?, &selection, batch).await
+            let request = cells_to_delete(session, &table, column, at).await?;
+            let deletion = table.delete_rows(prefix.prefix(&table)?, request.cells);
+            let batch = batch.clamp(1, DeleteRows::BATCH_ROWS_MAX);
+            deletion.timestamp(at).batch_rows(batch).run().await?;
+            Ok(())
         }
     }
 }
 
-/// The cells in each row that `deleteall` deletes.
-struct DeleteSelection {
-    column: Option<(Bytes, Option<Bytes>)>,
-    at: Timestamp,
-}
-
-impl DeleteSelection {
-    async fn new(
-        session: &Session,
-        table: &Table,
-        column: Option<WrittenColumn>,
-        at: Timestamp,
-    ) -> Result<Self> {
-        let column = match column {
-            Some(column) => Some(column.place_or_family(session, table).await?),
-            None => None,
-        };
-        Ok(Self { column, at })
-    }
-
-    fn of(&self, row: Bytes) -> Result<Delete> {
-        let delete = Delete::new(row).and_then(|mut delete| match &self.column {
-            None => {
-                delete.timestamp = self.at;
-                Ok(delete)
-            }
-            Some((family, Some(qualifier))) => delete.column(family, qualifier, self.at),
-            Some((family, None)) => delete.family(family, self.at),
-        });
-        delete.or_else(|error| usage_error(error.message()))
-    }
-}
-
-async fn delete_range(
+/// Returns the request for what `deleteall` deletes in each row.
+async fn cells_to_delete(
+    session: &Session,
     table: &Table,
-    range: RowRange,
-    selection: &DeleteSelection,
-    batch: usize,
-) -> Result<()> {
-    let mut rows = table.scan(Scan::new(range)).await?;
-    let mut deletes: Vec<Mutation> = Vec::new();
-    loop {
-        let row = rows.next().await?;
-        let ended = row.is_none();
-        if let Some(row) = row {
-            deletes.push(selection.of(Bytes::copy_from_slice(row.key()))?.into());
-        }
-        if deletes.len() >= batch || ended {
-            for outcome in table.batch(std::mem::take(&mut deletes)).await {
-                outcome?;
-            }
-        }
-        if ended {
-            return Ok(());
-        }
-    }
+    column: Option<WrittenColumn>,
+    at: Timestamp,
+) -> Result<DeleteRows> {
+    let column = match column {
+        Some(column) => Some(column.place_or_family(session, table).await?),
+        None => None,
+    };
+    let mut request = DeleteRows::new(RowRange::all());
+    request.timestamp = at;
+    request.cells = match column {
+        None => DeletedCells::Row,
+        Some((family, None)) => DeletedCells::Family(family),
+        Some((family, Some(qualifier))) => DeletedCells::Column(family, qualifier),
+    };
+    Ok(request)
 }
 
 fn timestamp(call: &Call, at: usize) -> Result<Timestamp> {

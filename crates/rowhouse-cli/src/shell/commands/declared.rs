@@ -10,7 +10,7 @@ use crate::shell::failure::{Result, usage_error};
 use crate::shell::options::{OptionText, Options};
 
 /// Options for `create` and `alter` for families and tables.
-pub(super) const OPTION_TEXTS: [OptionText; 43] = [
+pub(super) const OPTION_TEXTS: [OptionText; 44] = [
     ("NAME", "a family's name; the other pairs of its hash are the family's attributes"),
     ("VERSIONS", "of a family: versions of a cell to keep"),
     ("TTL", "of a family: seconds a cell lives, '1 DAY 2 HOURS', or 'FOREVER'"),
@@ -26,6 +26,11 @@ pub(super) const OPTION_TEXTS: [OptionText; 43] = [
     ("NEW_VERSION_BEHAVIOR", "of a family: true: a delete covers only earlier writes"),
     ("BLOCKCACHE", "of a family: false: reads do not cache data blocks"),
     ("IN_MEMORY", "of a family: true: such families share a quarter of the block cache"),
+    (
+        "BUFFERED",
+        "of a family: '1s', '500ms' or '1m': increments are logged once in this time, so a kill may \
+         lose those of one such time; 'NONE': each is logged",
+    ),
     ("CACHE_BLOOMS_ON_WRITE", "of a family: stored without effect, as the following ones"),
     ("CACHE_DATA_ON_WRITE", ""),
     ("CACHE_INDEX_ON_WRITE", ""),
@@ -57,9 +62,10 @@ pub(super) const OPTION_TEXTS: [OptionText; 43] = [
 ];
 
 /// Family attributes that are passed on unchanged.
-const FAMILY_ATTRIBUTES: [&str; 22] = [
+const FAMILY_ATTRIBUTES: [&str; 23] = [
     "BLOCKCACHE",
     "BLOOMFILTER",
+    "BUFFERED",
     "CACHE_BLOOMS_ON_WRITE",
     "CACHE_DATA_ON_WRITE",
     "CACHE_INDEX_ON_WRITE",

@@ -13,6 +13,7 @@ mod create;
 mod data;
 mod declared;
 mod decode;
+mod delete_where;
 mod general;
 mod indexes;
 mod names;
@@ -42,6 +43,7 @@ const TOPICS: &[&[Command]] = &[
     compactions::COMMANDS,
     create::COMMANDS,
     data::COMMANDS,
+    delete_where::COMMANDS,
     general::COMMANDS,
     indexes::COMMANDS,
     namespaces::COMMANDS,

@@ -145,7 +145,7 @@ async fn query(session: &mut Session, mut call: Call) -> Result<()> {
 }
 
 /// Prints hints about conditions that probably do not mean what was meant.
-fn say_hints(session: &mut Session, table: &Table, text: &str) -> Result<()> {
+pub(super) fn say_hints(session: &mut Session, table: &Table, text: &str) -> Result<()> {
     let Ok(predicate) = Predicate::parse(text) else { return Ok(()) };
     let hints = predicate.hints(table.key_schema().ok(), table.column_schema().ok());
     hints.iter().try_for_each(|hint| session.say(format_args!("HINT: {hint}")))

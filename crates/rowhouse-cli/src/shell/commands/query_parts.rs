@@ -1,11 +1,10 @@
 //! The query parts that `query` and `explain` share: options, the check before a query is read, and
 //! the lines after the rows.
 
-use jiff::fmt::temporal::DateTimeParser;
 use rowhouse::ErrorKind;
 use rowhouse::key::TimeZone;
 use rowhouse::query::{Predicate, Query};
-use rowhouse_schema::SearchPlan;
+use rowhouse_schema::{SearchPlan, parse_zone};
 
 use crate::shell::failure::{Result, usage_error};
 use crate::shell::options::{OptionText, Options};
@@ -19,7 +18,7 @@ pub(super) const TZ: OptionText =
 /// Takes the zone for times that name none.
 pub(super) fn zone(options: &mut Options) -> Result<TimeZone> {
     let Some(text) = options.take_text("TZ")? else { return Ok(TimeZone::UTC) };
-    DateTimeParser::new().parse_time_zone(&text).or_else(|_| {
+    parse_zone(&text).or_else(|_| {
         usage_error(format!(
             "TZ must be an offset such as '+08:00' or a name such as 'Asia/Shanghai': {text}"
         ))

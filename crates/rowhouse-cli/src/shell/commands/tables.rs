@@ -98,8 +98,21 @@ async fn describe(session: &mut Session, call: Call) -> Result<()> {
         session.say(format_args!("{}\n", shown::family(family)))?;
     }
     session.say(format_args!("{} row(s)", descriptor.families().len()))?;
+    say_buffered(session, &descriptor)?;
     say_indexes(session, &name, &descriptor).await?;
     session.say("Quota is disabled")
+}
+
+/// Prints what a kill of the server may lose of a table's counters.
+fn say_buffered(session: &mut Session, descriptor: &TableDescriptor) -> Result<()> {
+    for family in descriptor.families() {
+        let Some(period) = family.buffered() else { continue };
+        let family = String::from_utf8_lossy(family.name());
+        session.say(format_args!(
+            "BUFFERED {family}: a kill may lose the increments of the last {period:?}"
+        ))?;
+    }
+    Ok(())
 }
 
 /// Prints a table's indexes, with their entry templates and their states. A full-text index has no

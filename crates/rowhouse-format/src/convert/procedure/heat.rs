@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use prost::Message;
 use rowhouse_model::{
-    Error, HeatBucket, HeatColumn, HeatReport, HotColumns, HotRow, Result, TableName,
+    Error, HeatBucket, HeatColumn, HeatReport, HeatSample, HotColumns, HotRow, Result, TableName,
 };
 
 use super::pairs::{pair, value};
@@ -85,6 +85,18 @@ struct ColumnMessage {
     length_millis: i64,
     #[prost(message, repeated, tag = "3")]
     buckets: Vec<BucketMessage>,
+    #[prost(message, repeated, tag = "4")]
+    sample: Vec<SampleMessage>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct SampleMessage {
+    #[prost(int64, tag = "1")]
+    at_millis: i64,
+    #[prost(bytes = "bytes", tag = "2")]
+    row: Bytes,
+    #[prost(bool, tag = "3")]
+    is_write: bool,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -122,10 +134,16 @@ pub fn report_to_bytes(report: &HeatReport) -> Bytes {
         read_bytes: it.read_bytes,
         written_bytes: it.written_bytes,
     };
+    let sample = |it: &HeatSample| SampleMessage {
+        at_millis: it.at_millis,
+        row: it.row.clone(),
+        is_write: it.is_write,
+    };
     let column = |it: &HeatColumn| ColumnMessage {
         start_millis: it.start_millis,
         length_millis: it.length_millis,
         buckets: it.buckets.iter().map(bucket).collect(),
+        sample: it.sample.iter().map(sample).collect(),
     };
     let hot_row = |it: &HotRow| HotRowMessage {
         row: it.row.clone(),
@@ -161,10 +179,16 @@ pub fn report_from_bytes(bytes: Bytes) -> Result<HeatReport> {
         read_bytes: it.read_bytes,
         written_bytes: it.written_bytes,
     };
+    let sample = |it: SampleMessage| HeatSample {
+        at_millis: it.at_millis,
+        row: it.row,
+        is_write: it.is_write,
+    };
     let column = |it: ColumnMessage| HeatColumn {
         start_millis: it.start_millis,
         length_millis: it.length_millis,
         buckets: it.buckets.into_iter().map(bucket).collect(),
+        sample: it.sample.into_iter().map(sample).collect(),
     };
     let hot_row = |it: HotRowMessage| HotRow {
         row: it.row,
@@ -213,8 +237,10 @@ mod tests {
             written_bytes: u64::MAX,
         };
         let buckets = vec![HeatBucket::default(), bucket];
+        let sample = vec![HeatSample { at_millis: 9, row: "n".into(), is_write: true }];
+        let column = HeatColumn { start_millis: 7, length_millis: 60_000, buckets, sample };
         let report = HeatReport {
-            columns: vec![HeatColumn { start_millis: 7, length_millis: 60_000, buckets }],
+            columns: vec![column],
             hot_rows: vec![HotRow { row: "r".into(), reads: 4, writes: 5, overestimate: 6 }],
             column_sets: vec![HotColumns {
                 family: "d".into(),

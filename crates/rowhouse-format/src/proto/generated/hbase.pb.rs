@@ -2110,6 +2110,75 @@ pub struct BigDecimalMsg {
     #[prost(bytes = "bytes", required, tag = "1")]
     pub bigdecimal_msg: ::prost::bytes::Bytes,
 }
+/// Deletes what the scan returns from one region.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BulkDeleteRequest {
+    #[prost(message, required, tag = "1")]
+    pub scan: Scan,
+    #[prost(enumeration = "bulk_delete_request::DeleteType", required, tag = "2")]
+    pub delete_type: i32,
+    /// Of the markers; absent for now, and with VERSION for the versions that the scan returns.
+    #[prost(uint64, optional, tag = "3")]
+    pub timestamp: ::core::option::Option<u64>,
+    /// The most rows that are deleted at once.
+    #[prost(uint32, required, tag = "4")]
+    pub row_batch_size: u32,
+}
+/// Nested message and enum types in `BulkDeleteRequest`.
+pub mod bulk_delete_request {
+    /// What is deleted in a row that the scan returns: the row, or the families, columns or versions
+    /// of the cells.
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum DeleteType {
+        Row = 0,
+        Family = 1,
+        Column = 2,
+        Version = 3,
+    }
+    impl DeleteType {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Row => "ROW",
+                Self::Family => "FAMILY",
+                Self::Column => "COLUMN",
+                Self::Version => "VERSION",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "ROW" => Some(Self::Row),
+                "FAMILY" => Some(Self::Family),
+                "COLUMN" => Some(Self::Column),
+                "VERSION" => Some(Self::Version),
+                _ => None,
+            }
+        }
+    }
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BulkDeleteResponse {
+    #[prost(uint64, required, tag = "1")]
+    pub rows_deleted: u64,
+    /// With VERSION.
+    #[prost(uint64, optional, tag = "2")]
+    pub versions_deleted: ::core::option::Option<u64>,
+}
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ForeignExceptionMessage {
     #[prost(string, optional, tag = "1")]

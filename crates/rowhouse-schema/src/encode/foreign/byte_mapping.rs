@@ -1,7 +1,8 @@
 //! Other systems' number encodings, where these are not big-endian with or without a flipped sign
 //! bit: their bytes, length and order.
 
-use super::{java, ordered_code, phoenix, tuple};
+use super::order_break::OrderBreak;
+use super::{big_endian, java, ordered_code, phoenix, tuple};
 
 /// A number's ascending encoding in another system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,14 +27,6 @@ pub(crate) enum ByteMapping {
     CodeUnsigned,
     /// `ordered_code.float64`: the bits as `CodeSigned`.
     CodeFloat,
-}
-
-/// A break in the key order: numbers from `at` on come before all lesser ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OrderBreak {
-    pub(crate) at: i128,
-    /// True if the lesser numbers are in descending order.
-    pub(crate) lower_is_descending: bool,
 }
 
 impl ByteMapping {
@@ -82,10 +75,10 @@ impl ByteMapping {
     /// Appends a number in the domain.
     pub(crate) fn write(self, number: i128, out: &mut Vec<u8>) {
         match self {
-            Self::JavaInteger { bytes } => java::write_integer(number, bytes, out),
+            Self::JavaInteger { bytes } => big_endian::write(number, bytes, out),
             Self::JavaFloat { bytes } => java::write_float(number, bytes, out),
             Self::JavaBoolean => out.push(if number == 0 { 0 } else { 0xFF }),
-            Self::Shifted { bytes, add } => java::write_integer(number + add, bytes, out),
+            Self::Shifted { bytes, add } => big_endian::write(number + add, bytes, out),
             Self::PhoenixBoolean => out.push(number as u8),
             Self::PhoenixTimestamp { signed } => phoenix::write_timestamp(number, signed, out),
             Self::TupleInteger => tuple::write_integer(number, out),
@@ -106,8 +99,8 @@ impl ByteMapping {
                 [0xFF] => Some(1),
                 _ => None,
             },
-            Self::Shifted { add, .. } => Some(unsigned(bytes) - add),
-            Self::PhoenixBoolean => Some(unsigned(bytes)),
+            Self::Shifted { add, .. } => Some(big_endian::unsigned(bytes) - add),
+            Self::PhoenixBoolean => Some(big_endian::unsigned(bytes)),
             Self::PhoenixTimestamp { signed } => phoenix::read_timestamp(bytes, signed),
             Self::TupleInteger => self.shortest(tuple::read_integer(bytes)?, bytes),
             Self::CodeSigned => self.shortest(ordered_code::read_signed(bytes)?, bytes),
@@ -123,9 +116,4 @@ impl ByteMapping {
         self.write(number, &mut again);
         (again == bytes).then_some(number)
     }
-}
-
-/// Reads bytes as a big-endian number.
-pub(super) fn unsigned(bytes: &[u8]) -> i128 {
-    bytes.iter().fold(0, |number, &byte| number << 8 | i128::from(byte))
 }

@@ -1,4 +1,4 @@
-//! A foreign type's description: one line in its family's table, from which all else is derived.
+//! A foreign type's description: one line in `types.rs`, from which all else is derived.
 
 use crate::encode::terminated::Style;
 use crate::encode::{Content, OrdinalDomain, Separation, Shape};
@@ -84,7 +84,7 @@ impl Values {
         Self::Integers(0, (1_i128 << (8 * bytes - 1)) - 1)
     }
 
-    pub(super) fn domain(&self) -> OrdinalDomain {
+    pub(in crate::encode) fn domain(&self) -> OrdinalDomain {
         match self {
             Self::Integers(min, max) => OrdinalDomain::integers(*min, *max),
             Self::Floats(bytes) => OrdinalDomain::floats(*bytes),

@@ -1,37 +1,34 @@
-//! Other systems' types in those systems' exact bytes, one file per family.
+//! Other systems' types in those systems' exact bytes.
 //!
-//! A family is a [`TypeDescription`] table; numbers that are not plain big-endian also have a
-//! [`ByteMapping`]. Both result in the codecs that native types use, so the planner does not know
-//! about foreign types.
+//! `types.rs` describes each type in a line; numbers that are not plain big-endian also have a
+//! [`ByteMapping`], whose bytes are in one file per system. Both result in the codecs that native
+//! types use, so the planner does not know about foreign types.
 
-mod bigtable;
+mod big_endian;
 mod byte_mapping;
 mod decimal;
 mod facts;
 mod integer;
 mod java;
-mod kiji;
 mod numeric;
-mod ordered;
+mod order_break;
 mod ordered_code;
 mod phoenix;
 mod tuple;
+mod types;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use super::seven_bits::SevenBits;
-use super::terminated::Style;
-use super::{
-    Body, Container, End, Fixed, Marker, Number, OrdinalDomain, Separated, Sequence, Shape,
-    Terminated,
-};
+use super::{Marker, OrdinalDomain, Shape};
 use crate::transform::NullPlace;
-pub(crate) use byte_mapping::{ByteMapping, OrderBreak};
+pub(crate) use byte_mapping::ByteMapping;
 pub(crate) use decimal::DecimalEncoding;
 pub(crate) use facts::{Frame, Layout, Null, TypeDescription};
 pub(crate) use integer::IntegerEncoding;
 pub(crate) use numeric::Numeric;
+pub(crate) use order_break::OrderBreak;
+use types::FAMILIES;
 
 /// A type from another system: `java.long`, `phoenix.varchar`, `ordered.string`, …
 ///
@@ -52,17 +49,6 @@ pub struct ForeignType {
     /// The number after the word, for types that have one.
     width: Option<u16>,
 }
-
-/// All families' tables.
-const FAMILIES: &[&[TypeDescription]] = &[
-    java::TYPES,
-    ordered::TYPES,
-    phoenix::TYPES,
-    tuple::TYPES,
-    ordered_code::TYPES,
-    bigtable::TYPES,
-    kiji::TYPES,
-];
 
 /// How bucket numbers by `java.hashcode` are encoded: Java's short.
 pub(crate) fn java_remainder() -> Shape {
@@ -107,7 +93,7 @@ impl ForeignType {
 
     /// Returns advice: the types with the same values that have a descending order.
     pub(crate) fn with_desc(&self) -> Option<&'static str> {
-        java::with_desc(self.name())
+        types::with_desc(self.name())
     }
 
     /// Returns true if values extend to the key's end.
@@ -147,33 +133,9 @@ impl ForeignType {
         }
     }
 
-    pub(crate) fn body(&self, desc: bool) -> Body {
-        match &self.facts.layout {
-            Layout::Number(values, shape) => {
-                Body::Number(Number::foreign(values.domain(), *shape, desc))
-            }
-            Layout::Sequence(content, frame) => {
-                Body::Sequence(Sequence::foreign(*content, self.container(*frame, desc)))
-            }
-        }
-    }
-
-    fn container(&self, frame: Frame, desc: bool) -> Container {
-        match frame {
-            Frame::Terminated(style) => Container::Terminated(Terminated { style, desc }),
-            Frame::Separated(separation) => {
-                Container::Separated(Separated { separation, desc, in_tail: false })
-            }
-            Frame::SevenBits => Container::SevenBits(SevenBits { desc }),
-            Frame::Numeric => Container::Numeric(Numeric { desc }),
-            Frame::Copy if desc => Container::Terminated(Terminated { style: Style::Zero, desc }),
-            Frame::Rest | Frame::Copy => Container::Open(End::Key),
-            Frame::Width { pad } => {
-                let width = self.width.unwrap_or(1);
-                Container::Fixed(Fixed { pad, desc, ..Fixed::new(width) })
-            }
-            Frame::Fixed(width) => Container::Fixed(Fixed { desc, ..Fixed::new(width) }),
-        }
+    /// Returns where the type's values are stored.
+    pub(super) fn layout(&self) -> &'static Layout {
+        &self.facts.layout
     }
 }
 

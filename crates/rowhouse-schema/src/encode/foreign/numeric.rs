@@ -101,7 +101,7 @@ fn head(bytes: impl Fn(usize) -> Option<u8>) -> Option<Head> {
 /// A number's container: the number's own bytes determine where it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numeric {
-    pub(super) desc: bool,
+    pub(in crate::encode) desc: bool,
 }
 
 impl Numeric {

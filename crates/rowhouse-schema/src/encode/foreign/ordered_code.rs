@@ -1,28 +1,8 @@
 //! `ordered_code.*`: Google's orderedcode. Descending order complements every byte, terminators
 //! included.
 
-use super::byte_mapping::{ByteMapping, unsigned};
-use super::facts::{Frame, Layout, Null, TypeDescription, Values};
-use crate::encode::terminated::Style;
-use crate::encode::{Content, Shape, float};
-
-pub(super) const TYPES: &[TypeDescription] = &[
-    sequence("ordered_code.string", Content::Text),
-    sequence("ordered_code.bytes", Content::Raw),
-    number("ordered_code.int64", Values::signed(8), ByteMapping::CodeSigned),
-    number("ordered_code.uint64", Values::Integers(0, u64::MAX as i128), ByteMapping::CodeUnsigned),
-    number("ordered_code.float64", Values::Floats(8), ByteMapping::CodeFloat),
-];
-
-const fn number(word: &'static str, values: Values, mapping: ByteMapping) -> TypeDescription {
-    let layout = Layout::Number(values, Shape::Foreign(mapping));
-    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
-}
-
-const fn sequence(word: &'static str, content: Content) -> TypeDescription {
-    let layout = Layout::Sequence(content, Frame::Terminated(Style::PairOfBoth));
-    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
-}
+use super::big_endian::unsigned;
+use crate::encode::float;
 
 /// The bits in each byte that hold the number; the eighth belongs to the length prefix.
 const OWN_BITS: usize = 7;

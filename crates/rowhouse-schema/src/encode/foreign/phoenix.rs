@@ -2,78 +2,10 @@
 //!
 //! Descending order complements every value byte. A column with fixed width is never null.
 
-use super::DecimalEncoding;
-use super::byte_mapping::ByteMapping;
-use super::facts::{Frame, Layout, Null, TypeDescription, Values};
-use crate::encode::{Content, Separation, Shape};
-use crate::time::TimeUnit;
 use crate::value::Decimal;
 
-pub(super) const TYPES: &[TypeDescription] = &[
-    number("phoenix.bigint", Values::signed(8), binary(8, true)),
-    number("phoenix.integer", Values::signed(4), binary(4, true)),
-    number("phoenix.smallint", Values::signed(2), binary(2, true)),
-    number("phoenix.tinyint", Values::signed(1), binary(1, true)),
-    number("phoenix.unsigned_long", Values::positive(8), binary(8, false)),
-    number("phoenix.unsigned_int", Values::positive(4), binary(4, false)),
-    number("phoenix.unsigned_smallint", Values::positive(2), binary(2, false)),
-    number("phoenix.unsigned_tinyint", Values::positive(1), binary(1, false)),
-    number("phoenix.date", MILLIS, binary(8, true)),
-    number("phoenix.time", MILLIS, binary(8, true)),
-    number("phoenix.unsigned_date", MILLIS_POSITIVE, binary(8, false)),
-    number("phoenix.unsigned_time", MILLIS_POSITIVE, binary(8, false)),
-    number("phoenix.timestamp", timestamps(i64::MIN), timestamp(true)),
-    number("phoenix.unsigned_timestamp", timestamps(0), timestamp(false)),
-    number("phoenix.double", Values::Floats(8), shifted(8, 1)),
-    number("phoenix.float", Values::Floats(4), shifted(4, 1)),
-    number("phoenix.unsigned_double", Values::PositiveFloats(8), shifted(8, -(1 << 63))),
-    number("phoenix.unsigned_float", Values::PositiveFloats(4), shifted(4, -(1 << 31))),
-    number("phoenix.boolean", Values::Bools, Shape::Foreign(ByteMapping::PhoenixBoolean)),
-    sequence("phoenix.char", Content::Ascii, Frame::Width { pad: Some(b' ') }),
-    sequence("phoenix.binary", Content::Raw, Frame::Width { pad: None }),
-    separated("phoenix.varchar", Content::Text),
-    separated("phoenix.decimal", Content::Decimal(DecimalEncoding::Phoenix)),
-    TypeDescription { desc: false, ..sequence("phoenix.varbinary", Content::Some, Frame::Rest) },
-];
-
-const fn number(word: &'static str, values: Values, shape: Shape) -> TypeDescription {
-    let layout = Layout::Number(values, shape);
-    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
-}
-
-const fn sequence(word: &'static str, content: Content, frame: Frame) -> TypeDescription {
-    let layout = Layout::Sequence(content, frame);
-    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
-}
-
-const fn separated(word: &'static str, content: Content) -> TypeDescription {
-    let layout = Layout::Sequence(content, Frame::Separated(Separation::Phoenix));
-    TypeDescription { word, layout, tag: None, null: Null::Separator, desc: true }
-}
-
-const fn binary(bytes: u8, signed: bool) -> Shape {
-    Shape::Binary { bytes, signed }
-}
-
-const fn shifted(bytes: u8, add: i128) -> Shape {
-    Shape::Foreign(ByteMapping::Shifted { bytes, add })
-}
-
-const fn timestamp(signed: bool) -> Shape {
-    Shape::Foreign(ByteMapping::PhoenixTimestamp { signed })
-}
-
-const MILLIS: Values = Values::Times(TimeUnit::Millis, i64::MIN as i128, i64::MAX as i128);
-const MILLIS_POSITIVE: Values = Values::Times(TimeUnit::Millis, 0, i64::MAX as i128);
-
-/// Timestamps in nanoseconds, from the millisecond `first` on.
-const fn timestamps(first: i64) -> Values {
-    let last = i64::MAX as i128 * MILLI + MILLI - 1;
-    Values::Times(TimeUnit::Nanos, first as i128 * MILLI, last)
-}
-
 /// One millisecond in nanoseconds.
-const MILLI: i128 = 1_000_000;
+pub(super) const MILLI: i128 = 1_000_000;
 
 /// Appends a timestamp: the milliseconds as for a date, then four bytes with the nanoseconds within
 /// the last millisecond.

@@ -4,52 +4,6 @@
 //! begins with FF, so the zero byte that ends a text or bytes can be told from a zero that is
 //! escaped as 00 FF.
 
-use super::byte_mapping::ByteMapping;
-use super::facts::{Frame, Layout, Null, TypeDescription, Values};
-use crate::encode::shortest::MAX;
-use crate::encode::terminated::Style;
-use crate::encode::{Content, Shape};
-
-pub(super) const TYPES: &[TypeDescription] = &[
-    number(
-        "tuple.int",
-        None,
-        Values::Integers(-MAX, MAX),
-        Shape::Foreign(ByteMapping::TupleInteger),
-    ),
-    number("tuple.float", Some(0x20), Values::FloatsAndNans(4), binary(4)),
-    number("tuple.double", Some(0x21), Values::FloatsAndNans(8), binary(8)),
-    number(
-        "tuple.bool",
-        None,
-        Values::Bools,
-        Shape::Foreign(ByteMapping::Shifted { bytes: 1, add: 0x26 }),
-    ),
-    sequence("tuple.bytes", 0x01, Content::Raw, Frame::Terminated(Style::BareZero)),
-    sequence("tuple.string", 0x02, Content::Text, Frame::Terminated(Style::BareZero)),
-    sequence("tuple.uuid", 0x30, Content::Uuid, Frame::Fixed(16)),
-];
-
-const NULL: Null = Null::Tag(0x00);
-
-const fn number(
-    word: &'static str,
-    tag: Option<u8>,
-    values: Values,
-    shape: Shape,
-) -> TypeDescription {
-    TypeDescription { word, layout: Layout::Number(values, shape), tag, null: NULL, desc: false }
-}
-
-const fn sequence(word: &'static str, tag: u8, content: Content, frame: Frame) -> TypeDescription {
-    let layout = Layout::Sequence(content, frame);
-    TypeDescription { word, layout, tag: Some(tag), null: NULL, desc: false }
-}
-
-const fn binary(bytes: u8) -> Shape {
-    Shape::Binary { bytes, signed: false }
-}
-
 /// The code for zero. The next codes are for positive numbers with one to eight bytes, the previous
 /// ones for negative numbers.
 const ZERO: u8 = 0x14;

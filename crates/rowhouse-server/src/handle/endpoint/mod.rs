@@ -1,15 +1,19 @@
-//! HBase's built-in coprocessor endpoints, for tables that declare them, and searches.
+//! HBase's built-in coprocessor endpoints, for tables that declare them, searches, and deletes of
+//! many rows.
 
 mod aggregate;
+mod bulk_delete;
 mod number;
 mod search;
 
 use bytes::BytesMut;
+use rowhouse_format::convert::delete;
 use rowhouse_format::convert::endpoint::{self, ColumnInterpreter, EndpointCall};
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::OpenScan;
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Mutation, Result, escape};
+use rowhouse_query::delete_rows;
 use rowhouse_store::Region;
 
 use self::aggregate::{run, scan_for};
@@ -48,6 +52,20 @@ pub(crate) fn call(
     check_declared(context, region, &call)?;
     match call {
         EndpointCall::Search(call) => search::answer(context, &region.info().table, call),
+        EndpointCall::DeleteRows(request) => {
+            check_first_row(region, &request.range.start)?;
+            let cluster = &context.cluster;
+            let deleted = delete_rows(&cluster.store, Some(&cluster.search), region, &request)?;
+            Ok(delete::answer_to_proto(deleted))
+        }
+        EndpointCall::BulkDelete { scan, kind, timestamp, batch_rows } => {
+            let scan = bulk_delete::scan_for(kind, *scan);
+            let rows = &mut open_region(context, region, &scan, None)?;
+            let answer = bulk_delete::run(region, rows, kind, timestamp, batch_rows)?;
+            let class = "org.apache.hadoop.hbase.shaded.coprocessor.example.generated.\
+                         BulkDeleteProtos$BulkDeleteResponse";
+            Ok(endpoint::answer(class, &answer))
+        }
         EndpointCall::MutateRows { mutations, conditions } => {
             check_one_region(region, &mutations)?;
             let processed = Some(region.mutate_rows(&conditions, &mutations)?.is_some());
@@ -69,6 +87,15 @@ pub(crate) fn call(
             Ok(endpoint::answer(&class, &answer))
         }
     }
+}
+
+/// Refuses a range that begins in another region: its rows before this one would be skipped.
+fn check_first_row(region: &Region, row: &[u8]) -> Result<()> {
+    if region.info().range.contains(row) {
+        return Ok(());
+    }
+    let message = format!("Requested row out of range '{}' for {}", escape(row), region.name());
+    Err(Error::new(ErrorKind::WrongRegion, message))
 }
 
 /// Refuses rows in several regions permanently: another region lookup cannot help. If the first row

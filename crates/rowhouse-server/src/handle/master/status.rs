@@ -88,9 +88,14 @@ pub(crate) fn cluster_status(
 
 fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInfo {
     let store = &context.cluster.store;
-    // What a heap holds in HBase: the memstores, including memstores that only readers hold, and
-    // the block cache.
-    let parts = [store.memstore_bytes(), store.reader_memstore_bytes(), store.block_cache_bytes()];
+    // What a heap holds in HBase: the memstores, including memstores that only readers hold and
+    // indexes in memory, and the block cache.
+    let parts = [
+        store.memstore_bytes(),
+        store.reader_memstore_bytes(),
+        store.index_memory_bytes(),
+        store.block_cache_bytes(),
+    ];
     let (used_bytes, max_bytes) = parts
         .iter()
         .fold((0, 0u64), |(used, max), part| (used + part.0, max.saturating_add(part.1)));

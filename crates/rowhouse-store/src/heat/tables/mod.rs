@@ -102,8 +102,8 @@ impl Heat {
             return;
         }
         known.load(disk);
-        let tables = known.tables.iter().map(|(id, table)| (*id, table.columns()));
-        let tables = tables.filter(|(_, columns)| !columns.is_empty()).collect();
+        let tables = known.tables.iter().map(|(id, table)| (*id, table.stored()));
+        let tables = tables.filter(|(_, heat)| !heat.columns.is_empty()).collect();
         if let Err(error) = file::write(disk, &tables) {
             tracing::warn!(%error, file = file::PATH, "the heat of tables could not be written");
         }
@@ -121,9 +121,9 @@ impl Known {
             Ok(stored) => stored.unwrap_or_default(),
             Err(why) => return log(&why),
         };
-        for (id, columns) in stored {
+        for (id, heat) in stored {
             if let Some(table) = self.tables.get(&id).filter(|_| !replaced.contains(&id)) {
-                table.add_earlier(columns);
+                table.add_earlier(heat);
             }
         }
     }

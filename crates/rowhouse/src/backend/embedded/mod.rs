@@ -12,12 +12,14 @@ mod transaction;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rowhouse_model::{
-    CellHistory, ClusterStatus, Columns, Condition, Durability, Error, Get, Mutation,
-    MutationOutcome, Put, RegionInfo, RegionLoad, Result, Row, RowMutations, RowRange, Scan,
-    ServerLoad, ServerName, TableDescriptor, TableName, TableState,
+    CellHistory, ClusterStatus, Columns, Condition, DeleteRows, DeletedRows, Durability, Error,
+    ErrorKind, Get, Mutation, MutationOutcome, Put, RegionInfo, RegionLoad, Result, Row,
+    RowMutations, RowRange, Scan, ServerLoad, ServerName, TableDescriptor, TableName, TableState,
 };
+use rowhouse_query::delete_rows;
 use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_store::{RangeEstimate, Region, Settings, Store, Table};
 
@@ -34,6 +36,10 @@ pub(crate) use transaction::EmbeddedTransaction;
 /// The most gets in one call that run on the calling task, as single gets do: handing them over to
 /// a thread would take about as long.
 pub(crate) const GETS_INLINE_MAX: usize = 8;
+
+/// How often, and after which time, a region that others replace is looked up again.
+const REPLACED_TRIES_MAX: usize = 500;
+const REPLACED_WAIT: Duration = Duration::from_millis(10);
 
 /// An open store.
 pub(crate) struct Embedded {
@@ -254,6 +260,37 @@ impl Embedded {
             Ok(table) => table.batch(mutations),
             // Each mutation gets the error that it would get alone.
             Err(error) => mutations.iter().map(|_| Err(error.clone())).collect(),
+        })
+        .await
+    }
+
+    pub(super) async fn delete_rows(
+        &self,
+        table: &TableId,
+        request: DeleteRows,
+    ) -> Result<DeletedRows> {
+        let table = self.writable(table)?;
+        let store = self.store.clone();
+        let search = self.search();
+        blocking(move || {
+            table.check_enabled()?;
+            let mut tried = 0;
+            loop {
+                let region = table.region_of(&request.range.start);
+                let deleted = delete_rows(&store, search.as_deref(), region, &request);
+                match deleted {
+                    // Others replaced the region, or are about to.
+                    Err(error)
+                        if error.kind() == ErrorKind::NotServingRegion
+                            && tried < REPLACED_TRIES_MAX =>
+                    {
+                        table.check_enabled()?;
+                        tried += 1;
+                        std::thread::sleep(REPLACED_WAIT);
+                    }
+                    deleted => return deleted,
+                }
+            }
         })
         .await
     }

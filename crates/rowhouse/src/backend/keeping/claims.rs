@@ -26,13 +26,19 @@ pub(super) struct Claimant {
     pub(super) waits_until: Instant,
 }
 
-/// Refuses indexes that clients cannot maintain: full-text indexes, copies of the table, and unique
-/// ones whose value a write does not determine alone.
+/// Refuses indexes that clients cannot maintain: full-text indexes, those in memory, copies of the
+/// table, and unique ones whose value a write does not determine alone.
 pub(super) fn check_possible(indexes: &IndexSchema) -> Result<()> {
     indexes.indexes().iter().try_for_each(refuse_search)?;
     if let Some(index) = indexes.indexes().iter().find(|index| index.is_copy()) {
         return Err(Error::unsupported(format!(
             "on Apache HBase an index cannot cover all columns: index={}",
+            index.name()
+        )));
+    }
+    if let Some(index) = indexes.indexes().iter().find(|index| index.is_in_memory()) {
+        return Err(Error::unsupported(format!(
+            "on Apache HBase there are no indexes in memory: index={}",
             index.name()
         )));
     }

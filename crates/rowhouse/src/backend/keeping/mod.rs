@@ -335,7 +335,12 @@ fn is_maintained_by_clients(
     base: &TableName,
     index: &Index,
 ) -> Result<bool> {
-    let of = IndexOf { table: base.clone(), index: index.name().to_owned(), is_copy: false };
+    let of = IndexOf {
+        table: base.clone(),
+        index: index.name().to_owned(),
+        is_copy: false,
+        is_in_memory: false,
+    };
     let maintainer = entries.attributes.get(INDEX_MAINTAINER_ATTRIBUTE.as_bytes());
     Ok(IndexOf::of_table(entries)? == Some(of)
         && maintainer.is_some_and(|maintainer| maintainer == CLIENT_MAINTAINER))

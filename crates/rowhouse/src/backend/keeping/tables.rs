@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, FamilyDescriptor, Result, TableDescriptor, TableName,
+    Bytes, Error, ErrorKind, FamilyDescriptor, Result, TableDescriptor, TableName, escape,
 };
 use rowhouse_schema::{
     CLIENT_MAINTAINER, INDEX_MAINTAINER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexOf,
@@ -25,12 +25,34 @@ impl Maintainer {
         Ok(self.maintained_table(&self.describe(table).await?)?.map(Arc::new))
     }
 
+    /// Refuses a declaration that makes a family BUFFERED on Apache HBase, which would store the
+    /// value and log each increment.
+    pub(in crate::backend) async fn refuse_buffered(
+        &self,
+        before: Option<&TableDescriptor>,
+        declared: &TableDescriptor,
+    ) -> Result<()> {
+        let had = |name| before.and_then(|it| it.find_family(name).ok()?.buffered());
+        let families = declared.families().iter();
+        let mut new = families.filter(|it| it.buffered().is_some_and(|_| had(it.name()).is_none()));
+        let Some(family) = new.next() else { return Ok(()) };
+        if self.server_keeps().await? {
+            return Ok(());
+        }
+        Err(Error::unsupported(format!(
+            "Apache HBase logs each increment, BUFFERED has no effect there; a buffer of counters \
+             (`Table::counter_buffer`) gathers them in the client: family={}",
+            escape(family.name())
+        )))
+    }
+
     /// Creates a table and the index tables, which are ready.
     pub(crate) async fn create_table(
         &self,
         declared: &TableDescriptor,
         splits: &[Bytes],
     ) -> Result<()> {
+        self.refuse_buffered(None, declared).await?;
         let indexes =
             if self.server_keeps().await? { None } else { IndexSchema::of_table(declared)? };
         let admin = self.client.admin();

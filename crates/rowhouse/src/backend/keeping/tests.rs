@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use rowhouse_client::{Client, Settings, Target};
 use rowhouse_model::{
-    Append, Bytes, CompareOperator, Condition, Delete, Durability, ErrorKind, FamilyDescriptor,
-    Get, Mutation, Put, RowMutations, TableDescriptor, TableState, Timestamp,
+    Append, Bytes, CompareOperator, Condition, Delete, DeletedCells, Durability, ErrorKind,
+    FamilyDescriptor, Get, Mutation, Put, RowMutations, RowRange, TableDescriptor, TableState,
+    Timestamp,
 };
 use rowhouse_schema::{INDEX_OF_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE};
 use rowhouse_server::{Options, Server};
@@ -429,6 +430,24 @@ async fn every_kind_of_write_leaves_the_entries_that_the_rows_have() {
 }
 
 #[tokio::test]
+async fn a_buffered_family_is_refused_where_each_increment_is_logged() {
+    let scene = Scene::start().await;
+    let one = scene.quick().await;
+    let buffered = FamilyDescriptor::new("n").unwrap().attribute("BUFFERED", "1s");
+    let spec = TableSpec::new("hits").family_with(buffered.clone());
+    let refused = one.database.create_table(spec).await.map(|_| ()).unwrap_err();
+    let message = "Apache HBase logs each increment, BUFFERED has no effect there; a buffer of \
+                   counters (`Table::counter_buffer`) gathers them in the client: family=n";
+    assert_eq!((refused.kind(), refused.message()), (ErrorKind::Unsupported, message));
+    one.database.create_table(TableSpec::new("hits").family("n")).await.unwrap();
+    let admin = one.database.admin();
+    let alter = move |it: &TableDescriptor| Ok(it.clone().family(buffered.clone()));
+    assert_eq!(admin.alter_table("hits", alter).await.unwrap_err().message(), message);
+    one.database.close().await.unwrap();
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_value_of_a_unique_index_has_one_row_when_its_claimant_fails() {
     let scene = Scene::start().await;
     let one = scene.quick().await;
@@ -502,6 +521,8 @@ async fn writes_that_would_change_rows_later_and_tables_of_entries_are_refused()
     assert!(error.err().unwrap().message().contains("no full-text indexes: index=text"));
     let error = one.database.admin().alter_indexes("t", "text search b simple").await.unwrap_err();
     assert!(error.message().contains("no full-text indexes: index=text"), "{error}");
+    let error = one.database.admin().alter_indexes("t", "by_a [a] memory").await.unwrap_err();
+    assert!(error.message().contains("no indexes in memory: index=by_a"), "{error}");
     for name in ["t.by_a", "t.index-intents"] {
         let entries = one.table(name).await;
         let error = entries.put(Put::new("r").unwrap().add("e", "q", "x").unwrap()).await;
@@ -695,5 +716,35 @@ async fn entries_are_left_to_a_server_that_keeps_them() {
     let names: Vec<_> = database.tables().await.unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(names, ["t", "t.ab", "t.by_a", "t.by_tag"]);
     assert_eq!(found(&table, "a = 'x'", Some("by_a")).await, ["r1"]);
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deletions_by_a_query_read_keys_and_take_the_entries_along() {
+    let scene = Scene::start().await;
+    let member = scene.quick().await;
+    let table = member.database.create_table(spec()).await.unwrap();
+    for nth in 0..50 {
+        let id = format!("{nth:02}");
+        let parts = [("a", format!("{}", nth % 3)), ("b", id.clone())];
+        table.mutate(put(&id, &parts)).await.unwrap();
+    }
+    let selected = table.query("a = '1'").count().await.unwrap();
+    assert_eq!(selected, 17);
+    let mut deletion = table.query("a = '1'").delete().batch_rows(4);
+    while deletion.step().await.unwrap() {}
+    assert_eq!(deletion.deleted(), selected);
+    // Here an index that the query names is read.
+    assert_eq!(table.query("a = '2'").using("by_a").delete().run().await.unwrap(), 16);
+    assert_eq!(found(&table, "id < '99'", None).await.len(), 17);
+    check(&table, None, &["0", "1", "2"].map(str::to_owned), "after deletions").await;
+    for index in ["by_a", "ab"] {
+        let report = member.database.admin().verify_index("t", index).await.unwrap();
+        assert_eq!((report.missing, report.stale), (0, 0), "{index}");
+    }
+    let range = table.delete_rows(RowRange::prefix(b"0"), DeletedCells::Row).run().await.unwrap();
+    assert_eq!(range, 4);
+    let error = table.query("a = '0'").limit(1).delete().run().await.unwrap_err();
+    assert!(error.message().contains("limit"), "{error}");
     scene.server.stop().await.unwrap();
 }

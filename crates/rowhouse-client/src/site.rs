@@ -1,0 +1,263 @@
+//! Clusters by HBase's own settings, as `hbase-site.xml` has them.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use rowhouse_model::{Error, Result};
+
+use crate::{Target, TlsSettings};
+
+/// Settings that would change how TLS is used and have no counterpart here.
+const REFUSED: [&str; 3] =
+    ["hbase.rpc.tls.ciphersuites", "hbase.rpc.tls.enabledProtocols", "hbase.rpc.tls.clr"];
+
+/// The settings that are read, besides those.
+const READ: [&str; 10] = [
+    "hbase.client.bootstrap.servers",
+    "hbase.client.netty.tls.enabled",
+    "hbase.client.netty.tls.verify.server.hostname",
+    "hbase.client.registry.impl",
+    "hbase.masters",
+    "hbase.rpc.tls.keystore.location",
+    "hbase.rpc.tls.truststore.location",
+    "hbase.zookeeper.property.clientPort",
+    "hbase.zookeeper.quorum",
+    "zookeeper.znode.parent",
+];
+
+impl Target {
+    /// Reads a cluster's location from the text of an `hbase-site.xml`, by the settings of HBase's
+    /// Java client: the registry and its servers, and `hbase.client.netty.tls.enabled` with
+    /// `hbase.rpc.tls.truststore.location`, `hbase.rpc.tls.keystore.location` and
+    /// `hbase.client.netty.tls.verify.server.hostname`. Stores are PEM files; a keystore in PEM holds
+    /// certificate and key. Other settings are ignored.
+    ///
+    /// ```
+    /// use rowhouse_client::Target;
+    ///
+    /// let site = "<configuration><property><name>hbase.zookeeper.quorum</name>\
+    ///             <value>zk1,zk2</value></property></configuration>";
+    /// assert_eq!(Target::from_hbase_site(site)?.to_string(), "hbase+zk://zk1:2181,zk2:2181/hbase");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidRequest` for text that is no such file, an unknown registry, invalid addresses, and
+    /// settings of TLS that are not supported.
+    pub fn from_hbase_site(xml: &str) -> Result<Self> {
+        let settings = properties(xml)?;
+        let get = |name: &str| settings.get(name).map(String::as_str).filter(|it| !it.is_empty());
+        let registry = get("hbase.client.registry.impl").unwrap_or_default();
+        let registry = registry.rsplit('.').next().unwrap_or_default();
+        let url = match registry {
+            "" | "ZKConnectionRegistry" | "ZKAsyncRegistry" => {
+                let port = get("hbase.zookeeper.property.clientPort").unwrap_or("2181");
+                let servers = get("hbase.zookeeper.quorum").unwrap_or("127.0.0.1").split(',');
+                let servers = servers.map(|server| match server.trim() {
+                    server if server.contains(':') => server.to_owned(),
+                    server => format!("{server}:{port}"),
+                });
+                let servers = servers.collect::<Vec<_>>().join(",");
+                let znode = get("zookeeper.znode.parent").unwrap_or("/hbase");
+                format!("hbase+zk://{servers}/{}", znode.trim_start_matches('/'))
+            }
+            "RpcConnectionRegistry" | "MasterRegistry" => {
+                let masters = get("hbase.masters");
+                let bootstrap = get("hbase.client.bootstrap.servers");
+                let is_master = registry == "MasterRegistry";
+                let servers = if is_master { masters } else { bootstrap.or(masters) };
+                let servers = servers.ok_or_else(|| {
+                    Error::invalid(format!("{registry} has no servers in hbase-site.xml"))
+                })?;
+                format!(
+                    "hbase://{}",
+                    servers.split(',').map(str::trim).collect::<Vec<_>>().join(",")
+                )
+            }
+            other => {
+                return Err(Error::invalid(format!(
+                    "hbase.client.registry.impl is not supported: {other}"
+                )));
+            }
+        };
+        let mut target = Self::parse(&url)?;
+        if is_true(get("hbase.client.netty.tls.enabled"), false)? {
+            if let Some(name) = REFUSED.into_iter().find(|name| get(name).is_some()) {
+                return Err(Error::invalid(format!("{name} is not supported")));
+            }
+            let keystore = get("hbase.rpc.tls.keystore.location").map(PathBuf::from);
+            let names = get("hbase.client.netty.tls.verify.server.hostname");
+            target.tls = Some(TlsSettings {
+                ca: get("hbase.rpc.tls.truststore.location").map(PathBuf::from),
+                identity: keystore.map(|file| (file.clone(), file)),
+                check_names: is_true(names, true)?,
+            });
+        }
+        Ok(target)
+    }
+}
+
+/// Parses a boolean as Hadoop writes it.
+fn is_true(value: Option<&str>, default: bool) -> Result<bool> {
+    match value.map(str::trim) {
+        None => Ok(default),
+        Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
+        Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
+        Some(text) => Err(Error::invalid(format!("a setting is neither true nor false: {text}"))),
+    }
+}
+
+/// Returns the names and values in a Hadoop configuration; a later one replaces an earlier one.
+fn properties(xml: &str) -> Result<HashMap<&'static str, String>> {
+    let invalid = |why: &str| Error::invalid(format!("not an hbase-site.xml: {why}"));
+    let text = without_comments(xml).ok_or_else(|| invalid("a comment does not end"))?;
+    if !text.contains("<configuration") {
+        return Err(invalid("there is no <configuration>"));
+    }
+    let mut settings = HashMap::new();
+    for property in text.split("<property>").skip(1) {
+        let (property, _) = property
+            .split_once("</property>")
+            .ok_or_else(|| invalid("a <property> does not end"))?;
+        let name =
+            element(property, "name").ok_or_else(|| invalid("a <property> has no <name>"))?;
+        let value = element(property, "value").unwrap_or_default();
+        // Others may have values of any form.
+        if let Some(name) = READ.iter().chain(&REFUSED).find(|known| **known == name.trim()) {
+            settings.insert(*name, unescaped(value.trim())?);
+        }
+    }
+    Ok(settings)
+}
+
+fn without_comments(xml: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut rest = xml;
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        text.push_str(before);
+        rest = comment.split_once("-->")?.1;
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    Some(rest.split_once(&format!("</{name}>"))?.0)
+}
+
+/// Replaces XML's named entities. Values with others, with variables of Hadoop or with elements are
+/// refused: their value would be guessed.
+fn unescaped(text: &str) -> Result<String> {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, entity)) = rest.split_once('&') {
+        plain.push_str(before);
+        let known = entity.split_once(';').and_then(|(name, after)| {
+            let entities = [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\'')];
+            let (_, character) = entities.into_iter().find(|(entity, _)| *entity == name)?;
+            Some((character, after))
+        });
+        let Some((character, after)) = known else {
+            return Err(Error::invalid(format!("unknown entity in hbase-site.xml: {text}")));
+        };
+        plain.push(character);
+        rest = after;
+    }
+    if rest.contains('<') || text.contains("${") {
+        return Err(Error::invalid(format!("a value of hbase-site.xml is not plain text: {text}")));
+    }
+    Ok(plain + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(settings: &[(&str, &str)]) -> Result<String> {
+        let property = |(name, value)| {
+            format!("<property>\n<name>{name}</name><value>{value}</value></property>")
+        };
+        let properties: String = settings.iter().copied().map(property).collect();
+        let xml = format!("<?xml version=\"1.0\"?><configuration>{properties}</configuration>");
+        Target::from_hbase_site(&xml).map(|target| target.to_string())
+    }
+
+    #[test]
+    fn each_registry_of_hbase_is_read() {
+        let registry = "hbase.client.registry.impl";
+        for (settings, expected) in [
+            (&[][..], "hbase+zk://127.0.0.1:2181/hbase"),
+            (
+                &[
+                    ("hbase.zookeeper.quorum", "a, b:5"),
+                    ("hbase.zookeeper.property.clientPort", "7"),
+                    ("zookeeper.znode.parent", "/x"),
+                ],
+                "hbase+zk://a:7,b:5/x",
+            ),
+            (
+                &[
+                    (registry, "org.apache.hadoop.hbase.client.RpcConnectionRegistry"),
+                    ("hbase.client.bootstrap.servers", "a:1,b"),
+                ],
+                "hbase://a:1,b:16020",
+            ),
+            (
+                &[
+                    (registry, "org.apache.hadoop.hbase.client.MasterRegistry"),
+                    ("hbase.masters", "m:16000"),
+                ],
+                "hbase://m:16000",
+            ),
+        ] {
+            assert_eq!(url(settings).unwrap(), expected);
+        }
+        assert!(url(&[(registry, "org.example.Other")]).is_err());
+        assert!(url(&[(registry, "MasterRegistry")]).is_err());
+    }
+
+    #[test]
+    fn tls_is_read_by_the_names_of_hbase() {
+        let enabled = ("hbase.client.netty.tls.enabled", "true");
+        let ca = ("hbase.rpc.tls.truststore.location", "/ca &amp; co.pem");
+        assert_eq!(url(&[enabled]).unwrap(), "hbase+zk+tls://127.0.0.1:2181/hbase");
+        let all = [
+            enabled,
+            ca,
+            ("hbase.rpc.tls.keystore.location", "/me.pem"),
+            ("hbase.client.netty.tls.verify.server.hostname", "false"),
+        ];
+        let target = url(&all).unwrap();
+        let parameters = "?ca=/ca & co.pem&certificate=/me.pem&key=/me.pem&names=unchecked";
+        assert_eq!(target, format!("hbase+zk+tls://127.0.0.1:2181/hbase{parameters}"));
+        // Without TLS its files mean nothing.
+        assert_eq!(url(&[ca]).unwrap(), "hbase+zk://127.0.0.1:2181/hbase");
+        assert!(url(&[("hbase.client.netty.tls.enabled", "yes")]).is_err());
+        for name in REFUSED {
+            let error = url(&[enabled, (name, "x")]).unwrap_err();
+            assert!(error.message().contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn texts_that_are_no_configuration_are_refused() {
+        for xml in [
+            "",
+            "<html></html>",
+            "<configuration><!-- ",
+            "<configuration><property>",
+            "<configuration><property></property>",
+        ] {
+            assert!(Target::from_hbase_site(xml).is_err(), "{xml}");
+        }
+        for value in ["&x;", "&amp", "${b}", "<b/>"] {
+            assert!(url(&[("hbase.masters", value)]).is_err(), "{value}");
+            assert!(url(&[("hbase.tmp.dir", value)]).is_ok(), "{value}");
+        }
+        let commented = "<configuration><!-- <property><name>hbase.zookeeper.quorum</name>\
+                         <value>x</value></property> --></configuration>";
+        let target = Target::from_hbase_site(commented).unwrap();
+        assert_eq!(target.to_string(), "hbase+zk://127.0.0.1:2181/hbase");
+    }
+}

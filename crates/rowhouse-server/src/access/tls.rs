@@ -1,0 +1,183 @@
+//! The server's certificates, and the TLS handshake.
+
+use std::fs;
+use std::io::{Error as IoError, Result as IoResult};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use parking_lot::Mutex;
+use rowhouse_format::pem;
+use rowhouse_model::{Error, Result};
+use rustls::client::verify_server_name;
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
+use rustls::{RootCertStore, ServerConfig};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use super::{Protocol, Stream, late};
+use crate::TlsFiles;
+use crate::limits::{TLS_BUFFER_BYTES_MAX, TLS_HANDSHAKE_WAIT};
+
+/// The server's certificates, which can be read anew while the server runs.
+pub(super) struct Tls {
+    files: TlsFiles,
+    loaded: Mutex<Loaded>,
+}
+
+/// What was read from the files.
+struct Loaded {
+    /// What identified the files' content when they were read.
+    stamps: Vec<Stamp>,
+    certificate: CertificateDer<'static>,
+    rpc: TlsAcceptor,
+    http: TlsAcceptor,
+}
+
+/// Changes with a file's content: time and length, or `None` for a file that is not there.
+type Stamp = Option<(SystemTime, u64)>;
+
+impl Tls {
+    /// Reads certificates and key.
+    ///
+    /// # Errors
+    /// `Io` for an unreadable file; `InvalidRequest` for one that is not PEM or holds nothing that
+    /// serves, and for a key that does not belong to the certificate.
+    pub(super) fn load(files: &TlsFiles) -> Result<Self> {
+        let loaded = Mutex::new(Loaded::read(files, stamps(files))?);
+        Ok(Self { files: files.clone(), loaded })
+    }
+
+    /// As [`Access::reload`](super::Access::reload).
+    pub(super) fn reload(&self, only_changed: bool) {
+        let stamps = stamps(&self.files);
+        if only_changed && self.loaded.lock().stamps == stamps {
+            return;
+        }
+        match Loaded::read(&self.files, stamps.clone()) {
+            Ok(loaded) => {
+                *self.loaded.lock() = loaded;
+                tracing::info!("the TLS certificate was read again");
+            }
+            Err(error) => {
+                // Reported once for each change.
+                self.loaded.lock().stamps = stamps;
+                tracing::error!(%error, "the new TLS certificate is wrong; the earlier one stays");
+            }
+        }
+    }
+
+    /// As [`Access::check_name`](super::Access::check_name).
+    pub(super) fn check_name(&self, host: &str) {
+        let loaded = self.loaded.lock();
+        let named = ServerName::try_from(host).ok().zip(
+            // A certificate that cannot be parsed names nobody.
+            ParsedCertificate::try_from(&loaded.certificate).ok(),
+        );
+        if named.is_none_or(|(name, parsed)| verify_server_name(&parsed, &name).is_err()) {
+            tracing::warn!(
+                host,
+                "the TLS certificate does not name the host announced to clients: they refuse it \
+                 unless they do not check names; add a subject alternative name, or see --advertise"
+            );
+        }
+    }
+
+    /// Completes the handshake, within a limit on the time.
+    pub(super) async fn accept(&self, socket: TcpStream, protocol: Protocol) -> IoResult<Stream> {
+        let acceptor = {
+            let loaded = self.loaded.lock();
+            match protocol {
+                Protocol::Rpc => loaded.rpc.clone(),
+                #[cfg(feature = "web")]
+                Protocol::Http => loaded.http.clone(),
+            }
+        };
+        let bounded = |session: &mut rustls::ServerConnection| {
+            session.set_buffer_limit(Some(TLS_BUFFER_BYTES_MAX));
+        };
+        let accepted = acceptor.accept_with(socket, bounded);
+        let stream = timeout(TLS_HANDSHAKE_WAIT, accepted).await.map_err(late)?;
+        stream.map(|stream| Stream::Tls(Box::new(stream))).map_err(|error| {
+            IoError::new(error.kind(), format!("the TLS handshake failed: {error}"))
+        })
+    }
+}
+
+impl Loaded {
+    fn read(files: &TlsFiles, stamps: Vec<Stamp>) -> Result<Self> {
+        let chain = certificates(&files.certificate, "--tls-certificate")?;
+        let certificate = chain[0].clone();
+        let key = named("--tls-key", &files.key, pem::private_key)?;
+        let provider = Arc::new(default_provider());
+        let wrong = |error: rustls::Error| {
+            let certificate = files.certificate.display();
+            let key = files.key.display();
+            Error::invalid(format!(
+                "the TLS certificate does not serve: {error}, certificate={certificate}, key={key}"
+            ))
+        };
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(wrong)?;
+        let builder = match &files.clients {
+            None => builder.with_no_client_auth(),
+            Some(path) => {
+                let roots = Arc::new(roots(path)?);
+                let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
+                let verifier = verifier.map_err(|error| {
+                    Error::invalid(format!("--tls-clients: {error}, file={}", path.display()))
+                })?;
+                builder.with_client_cert_verifier(verifier)
+            }
+        };
+        let rpc = builder.with_single_cert(chain, key).map_err(wrong)?;
+        let mut http = rpc.clone();
+        http.alpn_protocols = vec![HTTP_2.to_vec(), HTTP_1.to_vec()];
+        Ok(Self {
+            stamps,
+            certificate,
+            rpc: TlsAcceptor::from(Arc::new(rpc)),
+            http: TlsAcceptor::from(Arc::new(http)),
+        })
+    }
+}
+
+/// The protocols on the web port, as TLS names them.
+pub(super) const HTTP_2: &[u8] = b"h2";
+const HTTP_1: &[u8] = b"http/1.1";
+
+/// Reads the authorities whose certificates clients may have.
+fn roots(path: &Path) -> Result<RootCertStore> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(path, "--tls-clients")? {
+        roots.add(certificate).map_err(|error| {
+            Error::invalid(format!("--tls-clients: {error}, file={}", path.display()))
+        })?;
+    }
+    Ok(roots)
+}
+
+fn certificates(path: &Path, flag: &str) -> Result<Vec<CertificateDer<'static>>> {
+    named(flag, path, pem::certificates)
+}
+
+/// Reads a file and parses it; errors name the flag.
+fn named<T>(flag: &str, path: &Path, parse: impl Fn(&[u8], &str) -> Result<T>) -> Result<T> {
+    let bytes = fs::read(path).map_err(|source| {
+        Error::io(format_args!("{flag}: cannot read {}", path.display()), source)
+    })?;
+    parse(&bytes, &path.display().to_string()).map_err(|error| error.with_context(flag))
+}
+
+fn stamps(files: &TlsFiles) -> Vec<Stamp> {
+    let paths = [Some(&files.certificate), Some(&files.key), files.clients.as_ref()];
+    let stamp = |path: &std::path::PathBuf| {
+        let file = fs::metadata(path).ok()?;
+        Some((file.modified().ok()?, file.len()))
+    };
+    paths.into_iter().flatten().map(stamp).collect()
+}

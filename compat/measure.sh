@@ -13,7 +13,7 @@ APACHE_ZOOKEEPER_PORT="$(free_port)" APACHE_MASTER_PORT="$(free_port)" APACHE_RE
 trap finish EXIT
 
 finish() {
-  [ -z "$pid" ] || kill "$pid" 2>/dev/null || true
+  if [ -n "$pid" ]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi
   "$here/apache-hbase/stop.sh" 2>/dev/null || true
   rm -rf "$work"
 }

@@ -2,18 +2,8 @@
 # Put a rowhouse binary through the stock Apache HBase client:  run.sh BINARY
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
-binary="$(realpath "$1")"
-work="$(mktemp -d)"
+begin "$1"
 data="$work/data"
-log="$work/server.log"
-pid=""
-trap finish EXIT
-
-finish() {
-  local status=$?
-  if [ -n "$pid" ]; then kill -KILL "$pid" 2>/dev/null || true; fi
-  if [ "$status" = 0 ]; then rm -rf "$work"; else echo "FAIL; data and log are kept in $work" >&2; tail -20 "$log" >&2 || true; fi
-}
 
 launch() {
   "$binary" serve --data "$data" --listen "$bootstrap" --zookeeper "$zookeeper" "$@" >>"$log" 2>&1 </dev/null &

@@ -1,6 +1,20 @@
-# Sourced by run.sh and run-on-apache.sh: what both servers are put through. The sourcing script sets $zookeeper,
+# Sourced by run.sh, run-on-apache.sh and tls.sh: what servers are put through. The sourcing script sets $zookeeper,
 # $bootstrap and $master (HOST:PORT each) and $work, a folder, and defines start, crash and stop.
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+
+begin() { # BINARY
+  binary="$(realpath "$1")"
+  work="$(mktemp -d)"
+  log="$work/server.log"
+  pid=""
+  trap finish EXIT
+}
+
+finish() { # at EXIT of a script that has $pid, a server or empty, and $log
+  local status=$?
+  if [ -n "$pid" ]; then kill -KILL "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi
+  if [ "$status" = 0 ]; then rm -rf "$work"; else echo "FAIL; data and log are kept in $work" >&2; tail -20 "$log" >&2 || true; fi
+}
 
 wait_for_port() { # HOST:PORT PID LOG
   for _ in $(seq 100); do
@@ -8,6 +22,8 @@ wait_for_port() { # HOST:PORT PID LOG
     kill -0 "$2" || { cat "$3" >&2; exit 1; }
     sleep 0.1
   done
+  echo "FAIL nothing listens on $1" >&2
+  exit 1
 }
 
 step() { # SECONDS_MAX PROGRAM ARGS...

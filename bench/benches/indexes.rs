@@ -291,7 +291,7 @@ fn bytes_in(dir: &Path) -> Result<u64> {
 /// The time until an index of so many rows is built.
 const BUILT_ROWS: u64 = 1_000_000;
 
-/// What an index costs on disk and in memory: bytes of the log, of files and of memory for each row
+/// Prints the cost of an index on disk and in memory: bytes of the log, of files and of memory for each row
 /// of a hundred thousand, CPU of a put, of updates, of flushes and compactions, the time of a build
 /// for a million rows, and CPU of a read.
 fn places(indexes: Option<&str>) -> Result<()> {

@@ -16,7 +16,7 @@ pid=""
 trap finish EXIT
 
 finish() {
-  [ -z "$pid" ] || kill "$pid" 2>/dev/null || true
+  if [ -n "$pid" ]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi
   "$here/apache-hbase/stop.sh" 2>/dev/null || true
   rm -rf "$work"
 }

@@ -19,7 +19,7 @@ trap finish EXIT
 finish() {
   local status=$?
   if [ "$target" = --apache ]; then "$here/apache-hbase/stop.sh"; fi
-  if [ -n "$pid" ]; then kill "$pid" 2>/dev/null || true; fi
+  if [ -n "$pid" ]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi
   if [ "$status" = 0 ]; then rm -rf "$work"; else echo "FAIL; data and log are kept in $work" >&2; fi
 }
 

@@ -13,7 +13,7 @@ trap finish EXIT
 
 finish() {
   local status=$?
-  [ -z "$served" ] || kill "$served" || true
+  if [ -n "$served" ]; then kill "$served" 2>/dev/null || true; wait "$served" 2>/dev/null || true; fi
   "$here/apache-hbase/stop.sh"
   if [ "$status" = 0 ]; then rm -rf "$work"; else echo "FAIL; data and log are kept in $work" >&2; fi
 }

@@ -15,7 +15,7 @@ trap finish EXIT
 
 finish() {
   local status=$?
-  [ -z "$pid" ] || kill "$pid" 2>/dev/null || true
+  if [ -n "$pid" ]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi
   "$compat/apache-hbase/stop.sh" 2>/dev/null || true
   if [ "$status" = 0 ]; then rm -rf "$work"; else echo "FAIL; the histories from $first on, with Apache's answers, are in $work/histories.txt" >&2; fi
 }

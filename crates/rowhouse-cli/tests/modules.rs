@@ -80,7 +80,10 @@ const QUERY: &[Layer] = &[
     ("rows by the key", &["projection", "row", "source", "parts", "plan_rows"]),
     ("rows by an index", &["key_instead", "judge", "entries", "entry_reader", "index_rows"]),
     ("choice", &["choose"]),
-    ("queries of the store", &["at_point", "table_query", "store_query", "search", "region"]),
+    (
+        "queries of the store",
+        &["at_point", "table_query", "store_query", "search", "region", "delete"],
+    ),
 ];
 
 const SERVER: &[Layer] = &[

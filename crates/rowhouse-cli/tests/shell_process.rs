@@ -318,3 +318,17 @@ fn interrupt_ends_a_scan_at_a_terminal() {
     shell.type_line("exit");
     assert!(shell.child.wait().unwrap().success());
 }
+
+#[test]
+fn a_server_that_stops_removes_nothing_from_a_directory_in_the_place_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let mut server = serve(&data, &[]);
+    std::fs::rename(&data, dir.path().join("moved")).unwrap();
+    std::fs::create_dir(&data).unwrap();
+    std::fs::write(data.join("rowhouse.log"), "of someone else").unwrap();
+    let pid = server.0.id().to_string();
+    assert!(Command::new("kill").arg(pid).status().unwrap().success());
+    assert!(!server.0.wait().unwrap().success(), "the store cannot be closed");
+    assert_eq!(std::fs::read(data.join("rowhouse.log")).unwrap(), b"of someone else");
+}

@@ -7,9 +7,19 @@ use rowhouse_model::{Error, Result};
 
 use crate::{Target, TlsSettings};
 
-/// Settings that would change how TLS is used and have no counterpart here.
-const REFUSED: [&str; 3] =
-    ["hbase.rpc.tls.ciphersuites", "hbase.rpc.tls.enabledProtocols", "hbase.rpc.tls.clr"];
+/// Settings that would change how TLS is used and have no counterpart here, unless they are
+/// `false`.
+const REFUSED: [&str; 5] = [
+    "hbase.rpc.tls.ciphersuites",
+    "hbase.rpc.tls.clr",
+    "hbase.rpc.tls.enabledProtocols",
+    "hbase.rpc.tls.ocsp",
+    "hbase.rpc.tls.protocol",
+];
+
+/// HBase's default ports.
+const MASTER_PORT: &str = "16000";
+const REGION_SERVER_PORT: &str = "16020";
 
 /// The settings that are read, besides those.
 const READ: [&str; 10] = [
@@ -29,21 +39,23 @@ impl Target {
     /// Reads a cluster's location from the text of an `hbase-site.xml`, by the settings of HBase's
     /// Java client: the registry and its servers, and `hbase.client.netty.tls.enabled` with
     /// `hbase.rpc.tls.truststore.location`, `hbase.rpc.tls.keystore.location` and
-    /// `hbase.client.netty.tls.verify.server.hostname`. Stores are PEM files; a keystore in PEM holds
-    /// certificate and key. Other settings are ignored.
+    /// `hbase.client.netty.tls.verify.server.hostname`. Stores are PEM files; a keystore in PEM
+    /// holds certificate and key. Other settings are ignored.
     ///
     /// ```
     /// use rowhouse_client::Target;
     ///
     /// let site = "<configuration><property><name>hbase.zookeeper.quorum</name>\
     ///             <value>zk1,zk2</value></property></configuration>";
-    /// assert_eq!(Target::from_hbase_site(site)?.to_string(), "hbase+zk://zk1:2181,zk2:2181/hbase");
+    /// let target = Target::from_hbase_site(site)?;
+    /// assert_eq!(target.to_string(), "hbase+zk://zk1:2181,zk2:2181/hbase");
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for text that is no such file, an unknown registry, invalid addresses, and
-    /// settings of TLS that are not supported.
+    /// `InvalidRequest` for text that is no such file, attributes of `<property>`, includes, an
+    /// unknown registry, invalid addresses, settings of TLS that are not supported, and file paths
+    /// with `&`, which a URL cannot hold.
     pub fn from_hbase_site(xml: &str) -> Result<Self> {
         let settings = properties(xml)?;
         let get = |name: &str| settings.get(name).map(String::as_str).filter(|it| !it.is_empty());
@@ -52,27 +64,21 @@ impl Target {
         let url = match registry {
             "" | "ZKConnectionRegistry" | "ZKAsyncRegistry" => {
                 let port = get("hbase.zookeeper.property.clientPort").unwrap_or("2181");
-                let servers = get("hbase.zookeeper.quorum").unwrap_or("127.0.0.1").split(',');
-                let servers = servers.map(|server| match server.trim() {
-                    server if server.contains(':') => server.to_owned(),
-                    server => format!("{server}:{port}"),
-                });
-                let servers = servers.collect::<Vec<_>>().join(",");
+                let servers = get("hbase.zookeeper.quorum").unwrap_or("127.0.0.1");
+                let servers = with_ports(servers, port);
                 let znode = get("zookeeper.znode.parent").unwrap_or("/hbase");
                 format!("hbase+zk://{servers}/{}", znode.trim_start_matches('/'))
             }
             "RpcConnectionRegistry" | "MasterRegistry" => {
-                let masters = get("hbase.masters");
+                let masters = get("hbase.masters").map(|it| with_ports(it, MASTER_PORT));
                 let bootstrap = get("hbase.client.bootstrap.servers");
+                let bootstrap = bootstrap.map(|it| with_ports(it, REGION_SERVER_PORT));
                 let is_master = registry == "MasterRegistry";
                 let servers = if is_master { masters } else { bootstrap.or(masters) };
                 let servers = servers.ok_or_else(|| {
                     Error::invalid(format!("{registry} has no servers in hbase-site.xml"))
                 })?;
-                format!(
-                    "hbase://{}",
-                    servers.split(',').map(str::trim).collect::<Vec<_>>().join(",")
-                )
+                format!("hbase://{servers}")
             }
             other => {
                 return Err(Error::invalid(format!(
@@ -82,18 +88,41 @@ impl Target {
         };
         let mut target = Self::parse(&url)?;
         if is_true(get("hbase.client.netty.tls.enabled"), false)? {
-            if let Some(name) = REFUSED.into_iter().find(|name| get(name).is_some()) {
+            let is_set =
+                |name: &&str| get(name).is_some_and(|value| !value.eq_ignore_ascii_case("false"));
+            if let Some(name) = REFUSED.into_iter().find(is_set) {
                 return Err(Error::invalid(format!("{name} is not supported")));
             }
-            let keystore = get("hbase.rpc.tls.keystore.location").map(PathBuf::from);
+            let keystore = file(&settings, "hbase.rpc.tls.keystore.location")?;
             let names = get("hbase.client.netty.tls.verify.server.hostname");
             target.tls = Some(TlsSettings {
-                ca: get("hbase.rpc.tls.truststore.location").map(PathBuf::from),
+                ca: file(&settings, "hbase.rpc.tls.truststore.location")?,
                 identity: keystore.map(|file| (file.clone(), file)),
                 check_names: is_true(names, true)?,
             });
         }
         Ok(target)
+    }
+}
+
+/// Returns the addresses, each with a port.
+fn with_ports(servers: &str, default: &str) -> String {
+    let with_port = |server: &str| {
+        // An address in brackets contains colons.
+        let has_port = server.rsplit(']').next().is_some_and(|rest| rest.contains(':'));
+        if has_port { server.to_owned() } else { format!("{server}:{default}") }
+    };
+    let servers: Vec<_> = servers.split(',').map(|server| with_port(server.trim())).collect();
+    servers.join(",")
+}
+
+/// Returns the path in a setting.
+fn file(settings: &HashMap<&'static str, String>, name: &str) -> Result<Option<PathBuf>> {
+    match settings.get(name).filter(|path| !path.is_empty()) {
+        Some(path) if path.contains('&') => {
+            Err(Error::invalid(format!("a path with & is not supported: {name}={path}")))
+        }
+        path => Ok(path.map(PathBuf::from)),
     }
 }
 
@@ -114,6 +143,9 @@ fn properties(xml: &str) -> Result<HashMap<&'static str, String>> {
     if !text.contains("<configuration") {
         return Err(invalid("there is no <configuration>"));
     }
+    if text.split('<').skip(1).any(is_unsupported) {
+        return Err(invalid("attributes of <property> and includes are not supported"));
+    }
     let mut settings = HashMap::new();
     for property in text.split("<property>").skip(1) {
         let (property, _) = property
@@ -128,6 +160,14 @@ fn properties(xml: &str) -> Result<HashMap<&'static str, String>> {
         }
     }
     Ok(settings)
+}
+
+/// Returns true for the text from a tag's name on, if Hadoop reads that element and this module
+/// does not.
+fn is_unsupported(tag: &str) -> bool {
+    let end = tag.find(|c: char| c.is_whitespace() || "/>".contains(c)).unwrap_or(tag.len());
+    let (name, rest) = tag.split_at(end);
+    name.rsplit(':').next() == Some("include") || name == "property" && !rest.starts_with('>')
 }
 
 fn without_comments(xml: &str) -> Option<String> {
@@ -206,7 +246,14 @@ mod tests {
             (
                 &[
                     (registry, "org.apache.hadoop.hbase.client.MasterRegistry"),
-                    ("hbase.masters", "m:16000"),
+                    ("hbase.masters", "m:1, n,[::1]"),
+                ],
+                "hbase://m:1,n:16000,[::1]:16000",
+            ),
+            (
+                &[
+                    (registry, "org.apache.hadoop.hbase.client.RpcConnectionRegistry"),
+                    ("hbase.masters", "m"),
                 ],
                 "hbase://m:16000",
             ),
@@ -220,7 +267,7 @@ mod tests {
     #[test]
     fn tls_is_read_by_the_names_of_hbase() {
         let enabled = ("hbase.client.netty.tls.enabled", "true");
-        let ca = ("hbase.rpc.tls.truststore.location", "/ca &amp; co.pem");
+        let ca = ("hbase.rpc.tls.truststore.location", "/ca &apos; co.pem");
         assert_eq!(url(&[enabled]).unwrap(), "hbase+zk+tls://127.0.0.1:2181/hbase");
         let all = [
             enabled,
@@ -229,14 +276,34 @@ mod tests {
             ("hbase.client.netty.tls.verify.server.hostname", "false"),
         ];
         let target = url(&all).unwrap();
-        let parameters = "?ca=/ca & co.pem&certificate=/me.pem&key=/me.pem&names=unchecked";
+        let parameters = "?ca=/ca ' co.pem&certificate=/me.pem&key=/me.pem&names=unchecked";
         assert_eq!(target, format!("hbase+zk+tls://127.0.0.1:2181/hbase{parameters}"));
-        // Without TLS its files mean nothing.
+        assert_eq!(Target::parse(&target).unwrap().to_string(), target);
+        // Without TLS the files are ignored.
         assert_eq!(url(&[ca]).unwrap(), "hbase+zk://127.0.0.1:2181/hbase");
+        for name in ["hbase.rpc.tls.truststore.location", "hbase.rpc.tls.keystore.location"] {
+            let error = url(&[enabled, (name, "/a&amp;b.pem")]).unwrap_err();
+            assert!(error.message().contains(name), "{error}");
+        }
         assert!(url(&[("hbase.client.netty.tls.enabled", "yes")]).is_err());
         for name in REFUSED {
             let error = url(&[enabled, (name, "x")]).unwrap_err();
             assert!(error.message().contains(name), "{error}");
+            assert!(url(&[enabled, (name, "false")]).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn attributes_and_includes_are_refused() {
+        for element in [
+            "<property name=\"hbase.masters\" value=\"m\"/>",
+            "<property\nname=\"hbase.masters\"><value>m</value></property>",
+            "<xi:include href=\"other.xml\"/>",
+            "<include href=\"other.xml\"/>",
+        ] {
+            let xml = format!("<configuration>{element}</configuration>");
+            let error = Target::from_hbase_site(&xml).unwrap_err();
+            assert!(error.message().contains("are not supported"), "{element}: {error}");
         }
     }
 

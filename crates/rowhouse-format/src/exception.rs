@@ -29,15 +29,6 @@ impl Exception {
         Self { class, message, do_not_retry: true }
     }
 
-    /// Creates the response to a client that may not connect.
-    pub fn access_denied(message: impl Into<String>) -> Self {
-        Self {
-            class: "org.apache.hadoop.hbase.security.AccessDeniedException".into(),
-            message: message.into(),
-            do_not_retry: true,
-        }
-    }
-
     /// Creates the response to a client that requests a principal.
     pub(crate) fn security_not_enabled() -> Self {
         Self {

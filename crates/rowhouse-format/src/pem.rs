@@ -4,13 +4,13 @@ use rowhouse_model::{Error, Result};
 use rustls_pki_types::pem::{self, PemObject};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::keystore::Keystore;
+use crate::keystore::{Keystore, quoted};
 
 /// Parses all certificates in the bytes of the file `path`, in their order.
 ///
 /// # Errors
-/// `InvalidRequest` for a Java keystore, with the command that converts it; for a file without a
-/// certificate, and for damaged PEM.
+/// `InvalidRequest` for a Java keystore and for DER, with the command that converts it; for a file
+/// without a certificate, and for damaged PEM.
 pub fn certificates(bytes: &[u8], path: &str) -> Result<Vec<CertificateDer<'static>>> {
     refuse_keystore(bytes, path)?;
     let certificates = CertificateDer::pem_slice_iter(bytes).collect::<Result<Vec<_>, _>>();
@@ -29,8 +29,11 @@ pub fn private_key(bytes: &[u8], path: &str) -> Result<PrivateKeyDer<'static>> {
     refuse_keystore(bytes, path)?;
     match PrivateKeyDer::from_pem_slice(bytes) {
         Ok(key) => Ok(key),
-        Err(pem::Error::NoItemsFound) if has_passphrase(bytes) => Err(Error::invalid(format!(
-            "the private key in {path} has a passphrase: openssl pkey -in {path} -out new.pem"
+        // The headers of a traditional key with a passphrase are not Base64.
+        Err(_) if has_passphrase(bytes) => Err(Error::invalid(format!(
+            "the private key in {path} has a passphrase; this removes it: openssl pkey -in {} -out \
+             new.pem",
+            quoted(path)
         ))),
         Err(pem::Error::NoItemsFound) => {
             Err(Error::invalid(format!("there is no private key in {path}")))
@@ -60,9 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_without_what_is_needed_are_refused_by_name() {
-        let key =
-            b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----";
+    fn files_without_the_required_section_are_refused_by_name() {
         for (bytes, text) in [
             (&b"\xFE\xED\xFE\xED\0\0\0\x02"[..], "keytool -importkeystore -srckeystore f.x "),
             (b"\x30\x82\x0A\xB6\x02\x01\x03", "openssl pkcs12 -in f.x -nodes -out new.pem"),
@@ -74,8 +75,19 @@ mod tests {
             let error = private_key(bytes, "f.x").unwrap_err();
             assert!(error.message().contains("f.x"), "{error}");
         }
-        let error = private_key(key, "f.x").unwrap_err();
-        assert!(error.message().contains("openssl pkey -in f.x"), "{error}");
+    }
+
+    #[test]
+    fn keys_with_a_passphrase_are_refused_with_the_command_that_removes_it() {
+        for key in [
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----",
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\
+             DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\nAAAA\n\
+             -----END RSA PRIVATE KEY-----",
+        ] {
+            let error = private_key(key.as_bytes(), "a b.key").unwrap_err();
+            assert!(error.message().contains("openssl pkey -in 'a b.key' -out"), "{error}");
+        }
     }
 
     #[test]

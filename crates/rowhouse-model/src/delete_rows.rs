@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::{Delete, Durability, Error, Result, RowRange, Timestamp};
+use crate::{Delete, Durability, Error, Filter, Result, RowRange, Scan, Timestamp};
 
 /// The cells to delete in each row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum DeletedCells {
     Column(Bytes, Bytes),
 }
 
-/// A request to delete the rows in a range, or those of them that match a query. Calls repeat it
+/// A request to delete the rows in a range, or the rows there that match a query. Calls repeat it
 /// with the rest of the range until [`DeletedRows::next`] is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeleteRows {
@@ -77,6 +77,20 @@ impl DeleteRows {
             Self::BATCH_ROWS_MAX,
             self.batch_rows
         )))
+    }
+
+    /// Returns the scan that finds the rows: of each row with cells to delete, the first such cell.
+    /// Conditions of the query are not part of it.
+    pub fn scan(&self) -> Scan {
+        let mut scan = Scan::new(self.range.clone()).filter(Filter::FirstKeyOnly);
+        match &self.cells {
+            DeletedCells::Row => {}
+            DeletedCells::Family(family) => scan.columns.add_family(family.clone()),
+            DeletedCells::Column(family, qualifier) => {
+                scan.columns.add_column(family.clone(), qualifier.clone());
+            }
+        }
+        scan
     }
 
     /// Returns the delete of one row.

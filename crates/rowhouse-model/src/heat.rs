@@ -94,7 +94,7 @@ pub struct HotColumns {
 impl HotRow {
     /// Returns how many requests the row had at least.
     pub fn requests_min(&self) -> u64 {
-        (self.reads + self.writes).saturating_sub(self.overestimate)
+        self.reads.saturating_add(self.writes).saturating_sub(self.overestimate)
     }
 
     /// Returns true if the count is mostly certain. Rows under an even load have counts that are
@@ -128,10 +128,19 @@ pub fn thinned<T>(weighted: Vec<(f64, T)>, count_max: usize) -> Vec<T> {
     chosen
 }
 
-/// Returns a number from 0 to 1 that looks random (the last steps of SplitMix64).
+/// Returns a number from 0 to 1 that looks random.
 fn unit_of(number: u64) -> f64 {
-    let mut mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed(number.wrapping_mul(GOLDEN)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Returns a number that looks random: SplitMix64's next number after the state `number`. Different
+/// numbers have different ones.
+pub fn mixed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(GOLDEN);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed >> 11) as f64 / (1u64 << 53) as f64
+    mixed ^ (mixed >> 31)
 }
+
+/// The step between two states of SplitMix64: 2^64 divided by the golden ratio.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

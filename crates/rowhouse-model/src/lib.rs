@@ -70,7 +70,9 @@ pub use filter::{
     FilterRange, FuzzyKey, ListOperator, RegexEngine, RegexPattern,
 };
 pub use fullwidth::{ascii_of, full_width_hint};
-pub use heat::{HeatBucket, HeatColumn, HeatReport, HeatSample, HotColumns, HotRow, thinned};
+pub use heat::{
+    HeatBucket, HeatColumn, HeatReport, HeatSample, HotColumns, HotRow, mixed, thinned,
+};
 pub use hex::{hex, unhex};
 pub use history::{CellEntry, CellHistory, CellLocation, CellStatus};
 pub use index_report::{IndexReport, IndexStatus};

@@ -1,16 +1,14 @@
-//! Deletes of many rows: those in a range, or those of them that match a query.
+//! Deletes the rows of a query, or of a key range.
 //!
 //! Rows are found by their keys alone, with the columns that conditions are on, and deleted in
 //! batches by the ordinary write path: indexes, full-text indexes and observers follow, and the
-//! markers are those of single deletes.
+//! markers are the same as in single deletes.
 
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{
-    Bytes, DeleteRows, DeletedRows, Error, Filter, Mutation, Result, RowRange, Scan,
-};
+use rowhouse_model::{Bytes, DeleteRows, DeletedRows, Error, Mutation, Result, RowRange, Scan};
 use rowhouse_schema::{Plan, Predicate, TimeZone, parse_zone};
-use rowhouse_store::{Region, RegionScanner, Store};
+use rowhouse_store::{Region, RegionScanner, ScanLimits, Scanned, Store};
 
 use crate::region::{QueryScan, scan_query, scan_search};
 use crate::search::Search;
@@ -20,7 +18,7 @@ use crate::table_query::TableQuery;
 const BATCH_BYTES_MAX: usize = 256 << 10;
 /// The most batches in a call.
 const BATCHES_MAX: usize = 100;
-/// How long a call begins further batches.
+/// How long a call reads rows, and begins further batches.
 const CALL_TIME: Duration = Duration::from_secs(1);
 
 /// Deletes rows of one region, from the request's first row on, until the region ends, or for a
@@ -30,8 +28,8 @@ const CALL_TIME: Duration = Duration::from_secs(1);
 /// with the row locked. A condition with `matches` is not: it holds for the row as the search saw
 /// it. Rows whose keys do not fit the table's template do not match.
 ///
-/// An error after rows were deleted is not returned: the answer ends before the rows that were not,
-/// and the next call reports it. So the count is exact, unless an answer is lost.
+/// An error after rows were deleted is not returned: the answer ends before the first row that was
+/// not, and the next call reports the error if it persists. So no count is lost with an error.
 ///
 /// ```
 /// use rowhouse_model::{
@@ -68,50 +66,75 @@ pub fn delete_rows(
     region: &Region,
     request: &DeleteRows,
 ) -> Result<DeletedRows> {
+    delete_rows_for(CALL_TIME, store, search, region, request)
+}
+
+/// As [`delete_rows`], with the time for which rows are read.
+fn delete_rows_for(
+    time: Duration,
+    store: &Store,
+    search: Option<&Search>,
+    region: &Region,
+    request: &DeleteRows,
+) -> Result<DeletedRows> {
     request.check()?;
     region.check_serving()?;
-    let mut scan = Scan::new(request.range.intersect(&region.info().range));
-    scan.filter = Some(Box::new(Filter::FirstKeyOnly));
+    let mut scan = request.scan();
+    scan.range = scan.range.intersect(&region.info().range);
     let (mut rows, plan) = match &request.query {
         None => (region.scan(&scan)?, None),
         Some(query) => open_query(store, search, region, query, request.zone.as_deref(), &scan)?,
     };
-    let started = Instant::now();
+    let mut start = scan.range.start;
+    // Opening a scan may take long, and each call has to make progress.
+    let until = Instant::now() + time;
     let mut deleted = 0;
-    for nth in 0.. {
-        let batch = next_batch(&mut rows, request);
-        let batch = match batch {
+    for nth in 0..BATCHES_MAX {
+        // The row that failed in the last call is deleted alone: if it fails again, nothing was
+        // deleted before, and the error is returned.
+        let rows_max = if nth == 0 { 1 } else { request.batch_rows as usize };
+        let (batch, paused) = match next_batch(&mut rows, request, rows_max, until) {
             Err(error) if deleted == 0 => return Err(error),
-            // The next call begins with the same rows, of which none is left.
-            Err(_) => return Ok(DeletedRows { rows: deleted, next: Some(scan.range.start) }),
+            // The next call begins after the deleted rows, and reports the error if it persists.
+            Err(_) => break,
             Ok(batch) => batch,
         };
-        let (Some(first), Some(last)) = (batch.first(), batch.last()) else { break };
-        let after_last = Bytes::from([&last.row()[..], &[0]].concat());
-        let first = first.row().clone();
-        let filter = plan.as_ref().and_then(Plan::column_filter);
-        let outcomes: Vec<Result<bool>> = match filter {
-            Some(filter) => region.delete_matching(&batch, filter),
-            None => region.batch(&batch).into_iter().map(|it| it.map(|_| true)).collect(),
-        };
+        if batch.is_empty() && paused.is_none() {
+            let next = next_region(&region.info().range, &request.range, plan.as_ref());
+            return Ok(DeletedRows { rows: deleted, next });
+        }
         let mut failed = None;
-        for outcome in outcomes {
+        for (delete, outcome) in batch.iter().zip(delete_batch(region, &batch, plan.as_ref())) {
             match outcome {
                 Ok(is_deleted) => deleted += u64::from(is_deleted),
-                Err(error) => failed = failed.or(Some(error)),
+                Err(error) => failed = failed.or(Some((delete.row().clone(), error))),
             }
         }
         match failed {
-            Some(error) if deleted == 0 => return Err(error),
-            Some(_) => return Ok(DeletedRows { rows: deleted, next: Some(first) }),
-            None => scan.range.start = after_last,
+            Some((_, error)) if deleted == 0 => return Err(error),
+            Some((row, _)) => return Ok(DeletedRows { rows: deleted, next: Some(row) }),
+            None => {}
         }
-        if nth + 1 == BATCHES_MAX || started.elapsed() > CALL_TIME {
-            return Ok(DeletedRows { rows: deleted, next: Some(scan.range.start) });
+        if let Some(last) = batch.last() {
+            start = [&last.row()[..], &[0]].concat().into();
+        }
+        if let Some(row) = paused {
+            start = start.max(row);
+            break;
+        }
+        if Instant::now() >= until {
+            break;
         }
     }
-    let next = next_region(&region.info().range, &request.range, plan.as_ref());
-    Ok(DeletedRows { rows: deleted, next })
+    Ok(DeletedRows { rows: deleted, next: Some(start) })
+}
+
+/// Deletes rows; each result is true if the row still matched.
+fn delete_batch(region: &Region, batch: &[Mutation], plan: Option<&Plan>) -> Vec<Result<bool>> {
+    match plan.and_then(Plan::column_filter) {
+        Some(filter) => region.delete_matching(batch, filter),
+        None => region.batch(batch).into_iter().map(|outcome| outcome.map(|_| true)).collect(),
+    }
 }
 
 /// Opens the rows that match a query, and returns the plan by which they are found.
@@ -130,14 +153,10 @@ fn open_query(
         return Err(Error::unsupported("the times in a query with `matches` are in UTC"));
     }
     let table = store.table(&region.info().table)?;
+    // The table may have replaced the one that the region belongs to.
+    region.check_serving()?;
     let judged = TableQuery::new_in(table, predicate.without_matches(), zone)?;
-    if let Some(qualifiers) = judged.plan.qualifiers().first() {
-        return Err(Error::unsupported(format!(
-            "a query with conditions on fields of qualifiers selects cells, and whole rows are \
-             deleted: column={}",
-            qualifiers.column().name()
-        )));
-    }
+    judged.plan.refuse_qualifiers()?;
     let plan = Some(judged.plan.clone());
     let rows = if has_matches {
         scan_search(search, region, &predicate, scan)?
@@ -148,16 +167,28 @@ fn open_query(
     Ok((rows, plan))
 }
 
-/// Reads the next rows, and returns their deletes.
-fn next_batch(rows: &mut RegionScanner, request: &DeleteRows) -> Result<Vec<Mutation>> {
+/// Reads the next rows, and returns their deletes. If the time was over before the batch was full,
+/// also returns the row at which the scan paused.
+fn next_batch(
+    rows: &mut RegionScanner,
+    request: &DeleteRows,
+    rows_max: usize,
+    until: Instant,
+) -> Result<(Vec<Mutation>, Option<Bytes>)> {
+    let limits = ScanLimits { until: Some(until), ..ScanLimits::NONE };
     let mut batch: Vec<Mutation> = Vec::new();
     let mut bytes = 0;
-    while batch.len() < request.batch_rows as usize && bytes < BATCH_BYTES_MAX {
-        let Some(row) = rows.next()? else { break };
-        bytes += row.key().len();
-        batch.push(request.delete_of(Bytes::copy_from_slice(row.key()))?.into());
+    while batch.len() < rows_max && bytes < BATCH_BYTES_MAX {
+        match rows.next_part(&limits)? {
+            Scanned::Row { row, .. } => {
+                bytes += row.key().len();
+                batch.push(request.delete_of(Bytes::copy_from_slice(row.key()))?.into());
+            }
+            Scanned::Paused(row) => return Ok((batch, Some(row))),
+            Scanned::End => break,
+        }
     }
-    Ok(batch)
+    Ok((batch, None))
 }
 
 /// Returns the row at which the rest begins: after the region, at the first row that may match.
@@ -172,4 +203,67 @@ fn next_region(region: &RowRange, requested: &RowRange, plan: Option<&Plan>) -> 
         rest = left.into_iter().find(|range| !range.is_empty())?;
     }
     Some(rest.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rowhouse_model::{FamilyDescriptor, Put, TableDescriptor, TableName};
+    use rowhouse_store::Table;
+
+    use super::*;
+
+    /// A table with rows `u100` to `u199`, in which a number is 1.
+    fn mail(store: &Store) -> Arc<Table> {
+        let name = TableName::parse("mail").unwrap();
+        let mail = TableDescriptor::new(name.clone())
+            .family(FamilyDescriptor::new("d").unwrap())
+            .attribute("rowhouse.key", "1 [user text]")
+            .attribute("rowhouse.columns", "1 d:n count u64");
+        store.create_table(mail, &[]).unwrap();
+        let mail = store.table(&name).unwrap();
+        for nth in 100..200 {
+            let put = Put::new(format!("u{nth}")).unwrap();
+            let put = put.add("d", "n", 1u64.to_be_bytes()).unwrap();
+            mail.mutate(&put.into()).unwrap();
+        }
+        mail
+    }
+
+    #[test]
+    fn a_call_that_deletes_no_row_ends_with_its_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let mail = mail(&store);
+        let region = &mail.regions()[0];
+        let mut request = DeleteRows::new(RowRange::all());
+        request.query = Some("count > 5".to_owned());
+        let call = |request: &DeleteRows, time| {
+            delete_rows_for(time, &store, None, region, request).unwrap()
+        };
+        let paused = DeletedRows { rows: 0, next: Some("u100".into()) };
+        assert_eq!(call(&request, Duration::ZERO), paused);
+        assert_eq!(call(&request, CALL_TIME), DeletedRows::default());
+        request.range.start = "u150\0".into();
+        assert_eq!(call(&request, Duration::ZERO).next, Some("u151".into()));
+    }
+
+    #[test]
+    fn rows_that_their_condition_holds_back_do_not_count_as_writes() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let mail = mail(&store);
+        let region = &mail.regions()[0];
+        let written = region.requests().writes;
+        let predicate = Predicate::parse("count = 1").unwrap();
+        let query = TableQuery::new(Arc::clone(&mail), predicate).unwrap();
+        let request = DeleteRows::new(RowRange::all());
+        let rows = ["u100", "u200", "u101"];
+        let batch = rows.map(|row| Mutation::from(request.delete_of(row.into()).unwrap()));
+        let filter = query.plan.column_filter().unwrap();
+        let deleted = region.delete_matching(&batch, filter).into_iter();
+        assert_eq!(deleted.map(|it| it.unwrap()).collect::<Vec<_>>(), [true, false, true]);
+        assert_eq!(region.requests().writes - written, 2);
+    }
 }

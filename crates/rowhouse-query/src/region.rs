@@ -143,13 +143,7 @@ pub fn query_index(
 
 fn table_query(store: &Store, table: &TableName, predicate: Predicate) -> Result<TableQuery> {
     let query = TableQuery::new(store.table(table)?, predicate)?;
-    if let Some(qualifiers) = query.plan.qualifiers().first() {
-        return Err(Error::unsupported(format!(
-            "a query of a scan cannot have conditions on fields of qualifiers, use a filter: \
-             column={}",
-            qualifiers.column().name()
-        )));
-    }
+    query.plan.refuse_qualifiers()?;
     Ok(query)
 }
 

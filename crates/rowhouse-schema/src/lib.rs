@@ -66,7 +66,7 @@ mod value;
 pub use advise::{
     ColumnGroup, ColumnGroups, FamilySize, Finding, HeatMap, HeatMapColumn, HotPrefix,
     HottestRange, LoadCause, LoadKind, LoadProfile, LoadVerdict, MissingEvidence, Remedy,
-    RemedyKind, RowLoad, Rule, SampledRequest, check_table,
+    RemedyKind, RowLoad, Rule, check_table,
 };
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;

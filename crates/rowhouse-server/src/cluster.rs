@@ -91,6 +91,7 @@ impl Cluster {
     /// As [`BulkLoads::begin`] and [`Store::set_region_servers`].
     pub(crate) fn new(
         (store, search): (Store, Arc<SearchEngine>),
+        access: Access,
         master: Arc<RegionServer>,
         region_servers: Vec<Arc<RegionServer>>,
         serve_port: ServePort,
@@ -119,7 +120,7 @@ impl Cluster {
                 options.connection_memory_bytes,
             )),
             options: options.clone(),
-            access: Access::default(),
+            access,
             serve_port,
             tasks: Mutex::default(),
             namespace_region: store.namespace_region(),
@@ -292,8 +293,10 @@ mod tests {
         let region_servers: Vec<_> = region_servers.collect();
         let master = Arc::clone(&region_servers[0]);
         let search = Arc::new(SearchEngine::without_thread(&store));
+        let access = Access::default();
+        let store = (store, search);
         let cluster =
-            Cluster::new((store, search), master, region_servers, |_, _, _| {}, &options).unwrap();
+            Cluster::new(store, access, master, region_servers, |_, _, _| {}, &options).unwrap();
         let cluster = Arc::new(cluster);
         let servers = cluster.region_servers().into_iter();
         servers.map(|server| Context::new(Arc::clone(&cluster), server)).collect()

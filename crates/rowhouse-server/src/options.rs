@@ -45,17 +45,17 @@ pub struct Options {
     pub call_memory_bytes: u64,
     /// The same for one connection. Default 64 MiB.
     pub connection_memory_bytes: u64,
-    /// Where web pages, metrics and health are served over HTTP, without authentication. Default
-    /// [`WebPort::Off`].
+    /// Where web pages, metrics and health are served over HTTP, without users; a certificate is
+    /// required with [`TlsFiles::clients`]. Default [`WebPort::Off`].
     pub web: WebPort,
     /// The certificate for TLS on the RPC and web ports, with the feature `tls`. `None`, the
     /// default, accepts plain connections alone. The ZooKeeper port is always plain.
     pub tls: Option<TlsFiles>,
     /// Whether connections without TLS are accepted on a server with a certificate. `None`, the
-    /// default, accepts them from the same machine.
+    /// default, accepts them over loopback. [`Plain::Refuse`] without a certificate is an error.
     pub plain: Option<Plain>,
-    /// Whether whoever reaches a port off loopback may connect, without a certificate of
-    /// [`TlsFiles::clients`]. Default `false`: the server does not start with such a port.
+    /// Permits ports off loopback without client certificates ([`TlsFiles::clients`]). Default
+    /// `false`: the server does not start with such a port.
     pub allow_unauthenticated: bool,
     /// The store's sizes and limits.
     pub settings: Settings,
@@ -104,7 +104,7 @@ pub enum Plain {
     /// From everywhere: HBase 2.5 and clients in other languages have no TLS. Their data can be
     /// read on the network.
     Allow,
-    /// From nowhere, not even the same machine.
+    /// From nowhere, not even over loopback.
     Refuse,
 }
 

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Columns, Error, ErrorKind, Result, ServerName, TableDescriptor, TableName};
+use rowhouse_model::{Columns, Error, ErrorKind, Result, ServerName, TableName};
 use rowhouse_search::SearchEngine;
-use rowhouse_store::{Additions, Observer, RowChange, Store, TableChange, with_observers};
+use rowhouse_store::{Additions, Observer, RowChange, Store, TableChange, check_observer_name};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -143,8 +143,8 @@ impl Server {
     /// # Errors
     /// `InUse` with the directory or address if another process holds the data directory or a port;
     /// `InvalidRequest` for an invalid address, and for one off loopback without certificates of
-    /// clients or [`Options::allow_unauthenticated`]; `Unsupported` for a web address without the feature
-    /// `web`, or a certificate without the feature `tls`; errors as for [`Store::open`].
+    /// clients or [`Options::allow_unauthenticated`]; `Unsupported` for a web address without the
+    /// feature `web`, or a certificate without the feature `tls`; errors as for [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
         Self::start_with(options, Vec::new()).await
     }
@@ -173,9 +173,8 @@ impl Server {
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
         let search = Arc::new(SearchEngine::start(&store)?);
         let web_address = web.as_ref().map(local_address).transpose()?;
-        let (mut cluster, listeners) =
-            assemble((store, search), master, region_servers, web_address, &options)?;
-        cluster.access = access;
+        let (cluster, listeners) =
+            assemble((store, search), access, master, region_servers, web_address, &options)?;
         let cluster = Arc::new(cluster);
         let address = format!("{}:{}", cluster.master.name.host, cluster.master.name.port);
         cluster.store.set_address(&address)?;
@@ -249,8 +248,8 @@ impl Server {
 
     /// Reads the certificate files again, which the server also does when they change. Wrong ones
     /// are reported in the log, and the earlier ones stay.
-    pub fn reload_certificates(&self) {
-        self.cluster.access.reload(false);
+    pub async fn reload_certificates(&self) {
+        reload(&self.cluster, false).await;
     }
 
     /// Returns once a client has requested to stop the server, which [`Options::allow_shutdown`]
@@ -296,8 +295,7 @@ impl Server {
 
 /// Refuses names of observers that no table can give, and a name that is given twice.
 fn check_names(observers: &[(String, MakeObserver)]) -> Result<()> {
-    let table = TableDescriptor::new(TableName::meta());
-    with_observers(table, observers.iter().map(|(name, _)| name))?;
+    observers.iter().try_for_each(|(name, _)| check_observer_name(name))?;
     let mut names: Vec<&str> = observers.iter().map(|(name, _)| &name[..]).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -311,7 +309,8 @@ type Listening = (TcpListener, Arc<RegionServer>);
 
 /// Returns the cluster for these ports, and each port's listener.
 fn assemble(
-    (store, search): (Store, Arc<SearchEngine>),
+    store: (Store, Arc<SearchEngine>),
+    access: Access,
     master: RpcPort,
     region_servers: Vec<RpcPort>,
     web: Option<SocketAddr>,
@@ -342,7 +341,7 @@ fn assemble(
     if servers.is_empty() {
         servers.push(Arc::clone(&master_server));
     }
-    let cluster = Cluster::new((store, search), master_server, servers, serve_rpc, options)?;
+    let cluster = Cluster::new(store, access, master_server, servers, serve_rpc, options)?;
     Ok((cluster, listeners))
 }
 
@@ -457,11 +456,15 @@ async fn reload_certificates(cluster: Arc<Cluster>, mut stop: watch::Receiver<bo
             () = tokio::time::sleep(TLS_FILES_LOOK) => {}
             _ = stop.changed() => return,
         }
-        let cluster = Arc::clone(&cluster);
-        let reloaded = tokio::task::spawn_blocking(move || cluster.access.reload(true)).await;
-        if let Err(error) = reloaded {
-            tracing::error!(%error, "the TLS certificate was not looked at");
-        }
+        reload(&cluster, true).await;
+    }
+}
+
+async fn reload(cluster: &Arc<Cluster>, only_changed: bool) {
+    let cluster = Arc::clone(cluster);
+    let reload = move || cluster.access.reload(only_changed, &cluster.master.name.host);
+    if let Err(error) = tokio::task::spawn_blocking(reload).await {
+        tracing::error!(%error, "the TLS certificate was not looked at");
     }
 }
 

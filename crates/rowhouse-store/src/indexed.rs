@@ -41,8 +41,8 @@ pub(crate) struct MaintainedIndex {
     /// The entry table. After a split it leads to the new regions.
     pub(crate) table: Arc<Table>,
     damage: Option<KnownDamage>,
-    /// It is in memory, and has had no room there.
-    is_out_of_memory: bool,
+    /// The index is in memory alone, and off.
+    is_off_in_memory: bool,
 }
 
 /// The damage to an index that is not rebuilt yet.
@@ -66,15 +66,15 @@ impl MaintainedIndex {
             let is_off = is_replaced || matches!(state, Ok(IndexState::Off(_)));
             KnownDamage { why, is_off, is_temporary: !is_off || is_small() }
         });
-        let is_out_of_memory = index.is_in_memory()
+        let is_off_in_memory = index.is_in_memory()
             && matches!(IndexState::of_table(table.descriptor()), Ok(IndexState::Off(_)));
-        Self { index, table: Arc::clone(table), damage, is_out_of_memory }
+        Self { index, table: Arc::clone(table), damage, is_off_in_memory }
     }
 
     /// Returns true if the index is not maintained, because the index data is damaged and not yet
     /// rebuilt, or because it is in memory and off.
     pub(crate) fn is_off(&self) -> bool {
-        self.is_out_of_memory || self.damage.as_ref().is_some_and(|damage| damage.is_off)
+        self.is_off_in_memory || self.damage.as_ref().is_some_and(|damage| damage.is_off)
     }
 
     /// Refuses a new value for a unique index whose data is damaged, until it is rebuilt: another

@@ -103,8 +103,8 @@ pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, file
 pub use hfile::{BlockFacts, HFile, HFileCells};
 pub use manifest::Assignment;
 pub use observer::{
-    Additions, OBSERVERS_ATTRIBUTE, Observer, RowChange, TableChange, named_observers,
-    with_observers,
+    Additions, OBSERVERS_ATTRIBUTE, Observer, RowChange, TableChange, check_observer_name,
+    named_observers, with_observers,
 };
 pub use open::Builder;
 pub use read::{

@@ -31,7 +31,7 @@ pub const OBSERVERS_ATTRIBUTE: &str = "rowhouse.observers";
 /// truncations and restores of the table until it has registered an observer for each name; reads,
 /// alterations and dropping the table go on.
 pub trait Observer: Send + Sync {
-    /// Returns the name by which tables ask for the observer; empty if none does.
+    /// Returns the name by which tables list the observer; empty if none does.
     fn name(&self) -> &str {
         ""
     }
@@ -98,11 +98,11 @@ pub(crate) type ObserversByTable = HashMap<TableName, TableObservers>;
 /// The observers of a table.
 #[derive(Clone)]
 pub(crate) struct TableObservers {
-    /// Those of this table, then those that the descriptor names and the process offers.
+    /// Observers of this table alone, then observers that the descriptor names and the process has.
     registered: Vec<Arc<dyn Observer>>,
     /// How many of them are offered.
     offered: usize,
-    /// The names that the table's descriptor asks for.
+    /// The names that the table's descriptor lists.
     named: Result<Vec<String>>,
 }
 
@@ -123,8 +123,8 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Tells the observers.
-    pub(crate) fn tell(&self) {
+    /// Notifies the observers.
+    pub(crate) fn notify(&self) {
         self.observers.iter().for_each(|observer| observer.table_changes(&self.table, self.change));
     }
 }
@@ -358,6 +358,14 @@ pub fn with_observers<N: AsRef<str>>(
         return Ok(table);
     }
     Ok(table.attribute(OBSERVERS_ATTRIBUTE, format!("{VERSION} {}", names.join(", "))))
+}
+
+/// Checks a name by which tables list an observer.
+///
+/// # Errors
+/// As [`with_observers`].
+pub fn check_observer_name(name: &str) -> Result<()> {
+    checked_name(name).map(|_| ())
 }
 
 fn checked_name(name: &str) -> Result<String> {

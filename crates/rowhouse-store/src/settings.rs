@@ -51,7 +51,7 @@ pub struct Settings {
     /// [`Store::request_index_repair`](crate::Store::request_index_repair). Default 1 GiB.
     pub index_rebuild_bytes_max: u64,
     /// Bytes that all indexes in memory may hold together. An index that would need more is off,
-    /// and its memory is freed. Default 256 MiB.
+    /// and the memory is freed. Default 256 MiB.
     pub index_memory_bytes_max: u64,
     /// When compactions run, and how fast.
     pub compaction: CompactionSettings,

@@ -542,9 +542,13 @@ fn rest(range: RowRange, opened: &RowRange, reversed: bool) -> Option<RowRange> 
     (!rest.is_empty()).then_some(rest)
 }
 
-/// Gives a table's regions one heat: the one its regions had so far, or a new one.
+/// Gives a table's regions one heat: the one its regions had so far, or a new one. An index in
+/// memory has none, because heat is stored with keys.
 fn share_heat(regions: &[Arc<Region>], before: &[Arc<Region>]) {
     let Some(first) = regions.first() else { return };
+    if first.families().iter().any(|family| family.in_memory().is_some()) {
+        return;
+    }
     let heat = before.iter().chain(regions).find_map(|region| region.heat()).cloned();
     if let Some(heat) = heat.or_else(|| first.engine().heat.new_table()) {
         regions.iter().for_each(|region| region.set_heat(&heat));

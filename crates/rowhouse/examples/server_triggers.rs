@@ -20,7 +20,7 @@ impl Observer for Fans {
         for cell in change.after.cells() {
             if change.before.cell(b"f", cell.qualifier()).is_none() {
                 let put = Put::new(cell.qualifier().to_vec())?;
-                additions.mutate(&fans, put.add("f", &change.row, cell.value().to_vec())?);
+                additions.mutate(&fans, put.add("f", &change.row, cell.value())?);
             }
         }
         for cell in change.before.cells() {

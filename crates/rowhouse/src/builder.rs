@@ -257,8 +257,8 @@ impl DatabaseBuilder {
         self.for_directories("reader_memstore_bytes_max")
     }
 
-    /// Sets the bytes that all indexes in memory may hold together. An index that would need more is
-    /// off. Default 256 MiB.
+    /// Sets the bytes that all indexes in memory may hold together. An index that would need more
+    /// is off. Default 256 MiB.
     ///
     /// ```
     /// # use rowhouse::Database;

@@ -73,6 +73,7 @@ async fn delete(database: &Database, args: &DeleteArgs) -> Result<()> {
         }
     };
     drop(line);
-    print(format_args!("{} deleted", counted(deletion.deleted(), "row")))?;
-    ended.map_err(|error: Error| error.with_context("the same command goes on with the rest"))
+    let printed = print(format_args!("{} deleted", counted(deletion.deleted(), "row")));
+    ended.map_err(|error: Error| error.with_context("the same command goes on with the rest"))?;
+    printed
 }

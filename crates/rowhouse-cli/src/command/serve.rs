@@ -1,6 +1,7 @@
 //! `rowhouse serve`: a database for HBase clients.
 
 use std::fs::{self, File, OpenOptions};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -42,8 +43,8 @@ pub(crate) struct ServeArgs {
     /// Listen here for ZooKeeper's protocol, for clients that look up their cluster there
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:2181")]
     pub(crate) zookeeper: String,
-    /// Serve web pages, metrics for Prometheus and health over HTTP here, without authentication
-    /// [default: 127.0.0.1:16010 if that port is free]
+    /// Serve web pages, metrics for Prometheus and health over HTTP here, without users; a
+    /// certificate is required with --tls-clients [default: 127.0.0.1:16010 if that port is free]
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address)]
     pub(crate) web: Option<String>,
     /// Serve nothing over HTTP
@@ -60,7 +61,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "CA-FILE", requires = "tls_certificate")]
     pub(crate) tls_clients: Option<PathBuf>,
     /// With a certificate, allow connections without TLS, whose data can be read on the network,
-    /// or refuse them [default: allow them from this machine]
+    /// or refuse them [default: allow them over loopback]
     #[arg(long, value_name = "HOW", requires = "tls_certificate")]
     pub(crate) plain: Option<PlainArg>,
     /// Let whoever reaches a port off loopback read and change all data; without it such ports
@@ -143,21 +144,27 @@ pub(crate) fn run(args: ServeArgs) -> CommandResult {
     }
     let log = ServerLog::start(&args.data)?;
     let runtime = runtime()?;
-    let served = runtime.block_on(serve(args, &log.path));
+    let mut has_store = false;
+    let served = runtime.block_on(serve(args, &log.path, &mut has_store));
     // The store is closed and the log synced: tasks that still run were abandoned, and are not
     // awaited.
     runtime.shutdown_background();
-    if served.is_err() {
+    // Later the directory may have been moved, and another be in its place.
+    if served.is_err() && !has_store {
         log.remove_without_store();
     }
     served.map(|()| ExitCode::SUCCESS)
 }
 
-async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
+/// Serves; sets `has_store` once the store is open.
+async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::Result<()> {
     let listen =
         |kind| signal(kind).map_err(|source| Error::io("cannot listen to signals", source));
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut terminate = listen(SignalKind::terminate())?;
+    // Without TLS the signal ends the process, as it does by default.
+    let has_tls = args.tls_certificate.is_some();
+    let mut hangup = has_tls.then(|| listen(SignalKind::hangup())).transpose()?;
     let settings = Settings {
         mutation_bytes_max: args.mutation_bytes_max,
         cell_bytes_max: args.cell_bytes_max,
@@ -203,8 +210,7 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         _ = interrupt.recv() => return Ok(()),
         _ = terminate.recv() => return Ok(()),
     };
-    // Without TLS the signal ends the process, as it does by default.
-    let mut hangup = server.has_tls().then(|| listen(SignalKind::hangup())).transpose()?;
+    *has_store = true;
     // The output may be closed.
     let _ = print(screen(&server, &args.data, log).trim_end());
     loop {
@@ -212,7 +218,7 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
             _ = interrupt.recv() => break,
             _ = terminate.recv() => break,
             () = server.stop_requested() => break,
-            () = signalled(&mut hangup) => server.reload_certificates(),
+            () = signalled(&mut hangup) => server.reload_certificates().await,
         }
     }
     server.stop().await
@@ -231,22 +237,30 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
     let address = server.address();
     let zookeeper = server.zookeeper();
     let port = zookeeper.port();
+    let announced = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = if zookeeper.ip().is_unspecified() {
         // A server that listens on every interface has been given the address for its clients.
-        address.rsplit_once(':').map_or(address, |(host, _)| host).to_owned()
+        announced.to_owned()
     } else {
         zookeeper.ip().to_string()
     };
     let data = data.display();
     let log = log.display();
-    let scheme = if server.has_tls() { "https" } else { "http" };
-    let web = server.web().map(|web| format!("  web    {scheme}://{web}/\n")).unwrap_or_default();
+    let has_tls = server.has_tls();
+    let web = server.web().map(|web| format!("  web    {}\n", web_url(web, announced, has_tls)));
+    let web = web.unwrap_or_default();
     let region_servers = server.region_servers();
     let region_servers = match region_servers.len() {
         1 => String::new(),
         count => format!("  {count} region servers: {}\n", region_servers.join(", ")),
     };
-    let tls = if server.has_tls() {
+    // The shell connects to the announced host, where plain connections may be refused.
+    let shell = if has_tls {
+        format!("--connect 'hbase+tls://{address}?ca=FILE'")
+    } else {
+        format!("--data {data}")
+    };
+    let tls = if has_tls {
         "  TLS    hbase.client.netty.tls.enabled=true with HBase 2.6 or later\n"
     } else {
         ""
@@ -263,13 +277,25 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
     3. {registry}.MasterRegistry
        hbase.masters={address}
 
-  shell  rowhouse shell --data {data}
+  shell  rowhouse shell {shell}
 {region_servers}{web}{tls}  log    {log}
 
 Ctrl-C stops the server.
 ",
         env!("CARGO_PKG_VERSION")
     )
+}
+
+/// Returns the web pages' URL. With TLS it has the announced host, which the certificate names;
+/// pages on loopback are not reached by that.
+fn web_url(web: SocketAddr, announced: &str, has_tls: bool) -> String {
+    if !has_tls {
+        format!("http://{web}/")
+    } else if web.ip().is_loopback() {
+        format!("https://{web}/")
+    } else {
+        format!("https://{announced}:{}/", web.port())
+    }
 }
 
 /// The log in the data directory.
@@ -314,6 +340,23 @@ impl ServerLog {
             // A directory that holds more than the log stays.
             let _ =
                 if *place == self.path { fs::remove_file(place) } else { fs::remove_dir(place) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_with_tls_are_at_the_announced_host() {
+        for (web, has_tls, url) in [
+            ("0.0.0.0:16010", true, "https://db1:16010/"),
+            ("10.0.0.1:16010", true, "https://db1:16010/"),
+            ("127.0.0.1:16010", true, "https://127.0.0.1:16010/"),
+            ("10.0.0.1:16010", false, "http://10.0.0.1:16010/"),
+        ] {
+            assert_eq!(web_url(web.parse().unwrap(), "db1", has_tls), url);
         }
     }
 }

@@ -5,9 +5,7 @@ mod picture;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rowhouse::admin::{
-    ColumnGroups, HeatBucket, HeatReport, HotRow, LoadKind, LoadProfile, LoadVerdict,
-};
+use rowhouse::admin::{ColumnGroups, HeatBucket, HeatReport, HotRow, LoadProfile, LoadVerdict};
 use rowhouse::key::{KeySchema, escape};
 use rowhouse::{Bytes, Database, Result, RowRange};
 use rowhouse_model::escape_controls;
@@ -53,10 +51,8 @@ impl TableHeat {
 
     /// Returns the judgements about writes and reads.
     pub(crate) fn verdicts(&self) -> [(&'static str, LoadVerdict); 2] {
-        [("writes", LoadKind::Writes), ("reads", LoadKind::Reads)].map(|(name, kind)| {
-            let profile = LoadProfile::of_heat(&self.report, kind, self.regions.clone());
-            (name, profile.judge(self.schema.as_ref()))
-        })
+        LoadProfile::of_kinds(&self.report, &self.regions)
+            .map(|(kind, profile)| (kind.name(), profile.judge(self.schema.as_ref())))
     }
 
     /// Returns the report as text lines.

@@ -181,7 +181,7 @@ fn a_look_at_rows_that_are_rejected_ends_as_the_import_would() {
     assert_eq!(look.status, 3, "{}", look.err);
     let ran = import(dir.path(), &make);
     assert_eq!(ran.status, 3, "{}", ran.err);
-    let why = "# line 3: a value continues after its closing quote; a quote within quotes is written twice";
+    let why = "# line 3: a value continues after its closing quote; a quote within quotes is written twice, or with --escape after a backslash";
     let rejected = fs::read_to_string(dir.path().join("a.csv.rejected")).unwrap();
     assert_eq!(rejected, format!("id,n\n{why}\n\"2\"0,2\n"));
     assert_eq!(cells(dir.path(), "t"), ["id=1: n=1"]);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// A server that is killed with the test.
-pub(crate) struct Served(Child);
+pub(crate) struct Served(pub(crate) Child);
 
 impl Drop for Served {
     fn drop(&mut self) {

@@ -30,6 +30,8 @@ const WRITE_LEN: usize = 256 * 1024;
 const TAKEN_MAX: usize = 64;
 /// Shorter frames are copied, so that a retained cell does not keep the whole read buffer alive.
 const COPIED_LEN_MAX: usize = 16 * 1024;
+/// How long a connection that ends waits until the server takes the end of TLS.
+const CLOSE_WAIT: Duration = Duration::from_secs(1);
 /// How often abandoned calls are removed.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -174,6 +176,10 @@ impl Served {
             if let Err(why) = outcome {
                 return why;
             }
+        }
+        if writer.may_hold_back() {
+            // A server takes a TLS connection without an end for one that was cut.
+            let _ = timeout(CLOSE_WAIT, writer.shutdown()).await;
         }
         self.broken("no longer needed")
     }

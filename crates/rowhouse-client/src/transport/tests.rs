@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, SanType};
+use rowhouse_format::proto;
 use rowhouse_model::ErrorKind;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -13,9 +15,12 @@ use rustls::server::WebPkiClientVerifier;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 
 use super::*;
+use crate::Settings;
+use crate::connection::{Address, CallRequest, Connections};
 
 /// An authority, and certificates from it: of a server at 127.0.0.1 and of a client.
 struct Files(TempDir);
@@ -44,9 +49,9 @@ impl Files {
         self.0.path().join(name)
     }
 
-    /// Starts a server that echoes, and requires certificates of clients if `is_mutual`; returns
-    /// the port.
-    async fn serve(&self, is_mutual: bool) -> u16 {
+    /// Returns a server's side of handshakes, which requires certificates of clients if
+    /// `is_mutual`.
+    fn acceptor(&self, is_mutual: bool) -> TlsAcceptor {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ServerConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
@@ -62,13 +67,18 @@ impl Files {
         };
         let chain = vec![CertificateDer::from_pem_file(self.path("server.pem")).unwrap()];
         let key = PrivateKeyDer::from_pem_file(self.path("server.pem")).unwrap();
-        let config = Arc::new(builder.with_single_cert(chain, key).unwrap());
+        TlsAcceptor::from(Arc::new(builder.with_single_cert(chain, key).unwrap()))
+    }
+
+    /// Starts a server that echoes; returns the port.
+    async fn serve(&self, is_mutual: bool) -> u16 {
+        let acceptor = self.acceptor(is_mutual);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
                 // A handshake that fails is the client's to report.
-                let Ok(stream) = TlsAcceptor::from(config.clone()).accept(socket).await else {
+                let Ok(stream) = acceptor.accept(socket).await else {
                     continue;
                 };
                 let (mut reader, mut writer) = tokio::io::split(stream);
@@ -129,6 +139,37 @@ async fn the_certificate_of_the_client_is_presented() {
     let client = files.path("client.pem");
     let known = TlsSettings { identity: Some((client.clone(), client)), ..tls };
     assert!(echo(&known, port, "127.0.0.1").await.is_ok());
+}
+
+#[tokio::test]
+async fn connections_end_with_the_end_of_tls() {
+    let files = Files::new();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let acceptor = files.acceptor(false);
+    let begun = async {
+        let (socket, _) = listener.accept().await.unwrap();
+        let mut stream = acceptor.accept(socket).await.unwrap();
+        stream.read_u8().await.unwrap();
+        stream
+    };
+    let transport = Transport::new(Some(&trusting(&files))).unwrap();
+    let connections = Connections::new(Arc::new(Settings::default()), transport);
+    let address = Address { host: "127.0.0.1".to_owned(), port };
+    let request = CallRequest {
+        message: proto::GetClusterIdRequest {},
+        cells: &[],
+        is_meta_call: false,
+        deadline: Instant::now() + Duration::from_secs(60),
+    };
+    let mut stream = tokio::select! {
+        stream = begun => stream,
+        _ = connections.call(&address, request) => panic!("nothing was answered"),
+    };
+    drop(connections);
+    let mut rest = Vec::new();
+    // Without the end it is an error.
+    stream.read_to_end(&mut rest).await.unwrap();
 }
 
 #[test]

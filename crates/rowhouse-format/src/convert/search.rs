@@ -173,8 +173,8 @@ pub fn matches_from_proto(answer: NameBytesPair) -> Result<MatchingRows> {
     if message.view_has_ended() {
         return Err(Error::new(
             ErrorKind::UnknownScanner,
-            "the pages by score have ended: the server keeps the view of a page for 5 minutes, and \
-             not over its restart",
+            "the pages by score have ended: the server keeps the view of a page for 5 minutes, not \
+             over a restart, and while the table is neither dropped, truncated nor restored",
         ));
     }
     let is_end = message.is_end;

@@ -143,7 +143,9 @@ impl ServerConnection {
                     let preamble = *input.first_chunk::<PREAMBLE_LEN>()?;
                     input.advance(PREAMBLE_LEN);
                     if let Some(why) = self.refusal {
-                        return Some(self.refuse(&Exception::access_denied(why), output));
+                        let why = why.to_owned();
+                        let refused = Exception::fatal("FatalConnectionException", why);
+                        return Some(self.refuse(&refused, output));
                     }
                     if let Err(close) = self.take_preamble(&preamble, output) {
                         return Some(match close {
@@ -375,7 +377,8 @@ mod tests {
             assert!(matches!(closed, Some(ServerEvent::Close(Some(why))) if why == "not so"));
             let (_, exception) = refusal(&mut output);
             assert_eq!(exception.message, "not so");
-            assert_eq!(exception.class, "org.apache.hadoop.hbase.security.AccessDeniedException");
+            // Java's clients show no other class that answers no call.
+            assert_eq!(exception.class, "org.apache.hadoop.hbase.ipc.FatalConnectionException");
         }
     }
 

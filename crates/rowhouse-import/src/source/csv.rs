@@ -233,8 +233,8 @@ fn not_csv(path: &Path, line: u64, why: &csv::ErrorKind) -> Error {
 }
 
 /// The reason why `"x"y` is invalid.
-const TEXT_AFTER_QUOTE: &str =
-    "a value continues after its closing quote; a quote within quotes is written twice";
+const TEXT_AFTER_QUOTE: &str = "a value continues after its closing quote; a quote within quotes is \
+     written twice, or with --escape after a backslash";
 
 /// The delimiters in most files.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];

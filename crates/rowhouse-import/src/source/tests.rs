@@ -78,7 +78,7 @@ fn values_of_csv_may_have_quotes_and_ends_of_lines() {
 fn csv_row_with_text_after_a_closing_quote_is_rejected() {
     let text = b"a,b\n\"x\"y,1\n\"x\",2\nx\"y,\"3\" \n5,5\"\n";
     let (_dir, path) = file("a.csv", text);
-    let why = "a value continues after its closing quote; a quote within quotes is written twice";
+    let why = "a value continues after its closing quote; a quote within quotes is written twice, or with --escape after a backslash";
     assert_eq!(
         read(&path, &Reading::default(), &[]).unwrap(),
         [

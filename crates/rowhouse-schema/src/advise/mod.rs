@@ -15,7 +15,7 @@ pub use column_groups::{ColumnGroup, ColumnGroups};
 pub use heat_map::{HeatMap, HeatMapColumn, HottestRange};
 pub use load::{
     HotPrefix, LoadCause, LoadKind, LoadProfile, LoadVerdict, MissingEvidence, Remedy, RemedyKind,
-    RowLoad, SampledRequest,
+    RowLoad,
 };
 pub use table::{FamilySize, check_table};
 

@@ -17,9 +17,9 @@ pub const INDEXES_ATTRIBUTE: &str = "rowhouse.indexes";
 /// A table's declared indexes. Cheap to clone.
 ///
 /// A declaration is a name and a template with key fields and declared columns; then `memory` or
-/// `unique`, `covers` and columns, `where` and a query. Declarations are separated by `;` or written
-/// one a line. An index that `covers *` is a table copy under another key. `NAME search` and fields with
-/// their analysers declares a full-text index: [`Search`].
+/// `unique`, `covers` and columns, `where` and a query. Declarations are separated by `;` or
+/// written one a line. An index that `covers *` is a table copy under another key. `NAME search`
+/// and fields with their analysers declares a full-text index: [`Search`](crate::Search).
 ///
 /// # Example: what keys does an index have?
 ///

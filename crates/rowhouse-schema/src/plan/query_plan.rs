@@ -1,7 +1,7 @@
 //! The plan for a query, and what a reader asks of it.
 
 use jiff::tz::TimeZone;
-use rowhouse_model::{Result, RowRange};
+use rowhouse_model::{Error, Result, RowRange};
 
 use super::bind::{self, Bound};
 use super::columns::ColumnFilter;
@@ -61,7 +61,8 @@ use crate::value::Value;
 /// # Example: what if the rows are spread over buckets?
 ///
 /// The plan has a range stream for each bucket. Merging these by [`KeySchema::logical_key`],
-/// forward or in reverse, returns the rows in the plan's order; [`StreamMerge`] does so.
+/// forward or in reverse, returns the rows in the plan's order; [`StreamMerge`](crate::StreamMerge)
+/// does so.
 ///
 /// ```
 /// use rowhouse_schema::{KeySchema, Predicate, RowSequence};
@@ -208,6 +209,20 @@ impl Plan {
     /// order.
     pub fn qualifiers(&self) -> &[QualifierPlan] {
         &self.qualifiers
+    }
+
+    /// Checks that the query has no conditions on qualifier fields, for a caller that takes rows.
+    ///
+    /// # Errors
+    /// `Unsupported`, with the column, for a query that has some.
+    pub fn refuse_qualifiers(&self) -> Result<()> {
+        match self.qualifiers.first() {
+            None => Ok(()),
+            Some(qualifiers) => Err(Error::unsupported(format!(
+                "conditions on fields of qualifiers select cells, not rows: column={}",
+                qualifiers.column().name()
+            ))),
+        }
     }
 
     /// Returns true if every row in the ranges that fits the template matches, as far as keys can

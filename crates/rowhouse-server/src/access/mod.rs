@@ -1,4 +1,4 @@
-//! Who may connect, and how: TLS on the ports, and plain connections beside it.
+//! Access to the ports: TLS, and plain connections beside it.
 //!
 //! [`tls`] holds the certificates; [`stream`] is a connection of either kind; [`plain`] decides
 //! about connections without TLS, [`exposure`] about ports that others can reach.
@@ -15,15 +15,15 @@ use std::io::Result as IoResult;
 use std::io::{Error as IoError, ErrorKind};
 use std::net::SocketAddr;
 
-use rowhouse_model::Result;
+use rowhouse_model::{Error, Result};
 use tokio::net::TcpStream;
 #[cfg(feature = "tls")]
-use tokio::time::timeout;
+use tokio::time::{error::Elapsed, timeout};
 
 pub(crate) use self::exposure::refuse_exposed;
 pub(crate) use self::stream::Stream;
 #[cfg(feature = "tls")]
-use crate::limits::HANDSHAKE_WAIT;
+use crate::limits::TLS_HANDSHAKE_WAIT;
 use crate::{Options, Plain};
 
 /// How every TLS connection begins: with a record for the handshake. No plain request to the RPC or
@@ -58,13 +58,21 @@ impl Access {
     ///
     /// # Errors
     /// `InvalidRequest` for files that hold no certificates or keys in PEM, or that do not belong
-    /// together; `Io` for unreadable ones; `Unsupported` without the feature `tls`.
+    /// together, and if neither TLS nor plain connections are accepted; `Io` for unreadable ones;
+    /// `Unsupported` without the feature `tls`.
     pub(crate) fn new(options: &Options) -> Result<Self> {
-        let Some(files) = &options.tls else { return Ok(Self::default()) };
+        let Some(files) = &options.tls else {
+            if options.plain == Some(Plain::Refuse) {
+                return Err(Error::invalid(
+                    "plain connections are refused, and there is no certificate for TLS",
+                ));
+            }
+            return Ok(Self::default());
+        };
         #[cfg(feature = "tls")]
         return Ok(Self { tls: Some(tls::Tls::load(files)?), plain: options.plain });
         #[cfg(not(feature = "tls"))]
-        Err(rowhouse_model::Error::unsupported(format!(
+        Err(Error::unsupported(format!(
             "this server was built without the feature `tls`: certificate={}",
             files.certificate.display()
         )))
@@ -88,18 +96,19 @@ impl Access {
         let _ = host;
     }
 
-    /// Reads the certificates anew; with `only_changed`, if the files have changed since they were
-    /// read. Where they are wrong the earlier ones stay, and the log says why.
-    pub(crate) fn reload(&self, only_changed: bool) {
+    /// Reads the certificates again; with `only_changed`, if the files have changed since they were
+    /// read. Where they are wrong the earlier ones stay, and the log says why. Warns as
+    /// [`Access::check_name`] does.
+    pub(crate) fn reload(&self, only_changed: bool, host: &str) {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
-            tls.reload(only_changed);
+            tls.reload(only_changed, host);
         }
         #[cfg(not(feature = "tls"))]
-        let _ = only_changed;
+        let _ = (only_changed, host);
     }
 
-    /// Waits for a connection's first byte, which tells TLS from plain, and for the TLS handshake,
+    /// Waits for a connection's first byte, by which TLS is recognized, and for the TLS handshake,
     /// each within a limit on the time. Without TLS it returns at once.
     pub(crate) async fn open(
         &self,
@@ -110,7 +119,8 @@ impl Access {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
             let mut first = [0];
-            let count = timeout(HANDSHAKE_WAIT, socket.peek(&mut first)).await.map_err(late)??;
+            let count = timeout(TLS_HANDSHAKE_WAIT, socket.peek(&mut first)).await;
+            let count = count.map_err(late("the client sent nothing in time"))??;
             if count > 0 && first[0] == TLS_RECORD {
                 let stream = tls.accept(socket, protocol).await?;
                 return Ok(Opened { stream, refusal: None });
@@ -123,7 +133,24 @@ impl Access {
     }
 }
 
+/// Makes the error for a wait that was too long.
 #[cfg(feature = "tls")]
-fn late(_: tokio::time::error::Elapsed) -> IoError {
-    IoError::new(ErrorKind::TimedOut, "the client sent nothing in time")
+fn late(why: &'static str) -> impl FnOnce(Elapsed) -> IoError {
+    move |_| IoError::new(ErrorKind::TimedOut, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_that_would_accept_no_connection_are_refused() {
+        let mut options = Options::new("data");
+        assert!(Access::new(&options).is_ok());
+        options.plain = Some(Plain::Allow);
+        assert!(Access::new(&options).is_ok());
+        options.plain = Some(Plain::Refuse);
+        let error = Access::new(&options).err().unwrap();
+        assert!(error.message().contains("there is no certificate"), "{error}");
+    }
 }

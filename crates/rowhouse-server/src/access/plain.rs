@@ -5,11 +5,13 @@ use std::net::IpAddr;
 use crate::Plain;
 
 /// Why a plain connection is refused, as clients show it.
-const REFUSAL: &str = "this server accepts TLS only: set hbase.client.netty.tls.enabled=true \
-                       (HBase 2.6 or later), or start the server with --plain allow";
+const REFUSAL: &str = "this server accepts TLS only: connect to hbase+tls://, or set \
+                       hbase.client.netty.tls.enabled=true (HBase 2.6 or later), or start the \
+                       server with --plain allow";
 
-/// Returns why a plain connection from `peer` is refused; `None` if it is not. Where nothing is set,
-/// only clients on the same machine may do without TLS: nobody on the network reads their bytes.
+/// Returns why a plain connection from `peer` is refused; `None` if it is not. Where nothing is
+/// set, plain connections are accepted over loopback alone: nobody on the network reads their
+/// bytes.
 pub(super) fn refusal(plain: Option<Plain>, peer: IpAddr) -> Option<&'static str> {
     let is_allowed = match plain {
         Some(Plain::Allow) => true,
@@ -24,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_connections_are_accepted_from_this_machine_unless_set_otherwise() {
+    fn plain_connections_are_accepted_over_loopback_unless_set_otherwise() {
         let is_refused = |plain, peer: &str| refusal(plain, peer.parse().unwrap()).is_some();
         for local in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
             assert!(!is_refused(None, local), "{local}");

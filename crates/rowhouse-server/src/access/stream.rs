@@ -11,6 +11,9 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
+#[cfg(all(feature = "tls", feature = "web"))]
+use super::tls::HTTP_2;
+
 /// A client's byte stream.
 pub(crate) enum Stream {
     Plain(TcpStream),
@@ -19,11 +22,22 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    fn socket(&self) -> &TcpStream {
+    /// Returns the socket, which has the encrypted bytes with TLS.
+    pub(crate) fn socket(&self) -> &TcpStream {
         match self {
             Self::Plain(socket) => socket,
             #[cfg(feature = "tls")]
             Self::Tls(stream) => stream.get_ref().0,
+        }
+    }
+
+    /// Returns true if the client has chosen HTTP/2 in the TLS handshake; `None` without TLS.
+    #[cfg(feature = "web")]
+    pub(crate) fn is_http_2(&self) -> Option<bool> {
+        match self {
+            Self::Plain(_) => None,
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => Some(stream.get_ref().1.alpn_protocol() == Some(HTTP_2)),
         }
     }
 

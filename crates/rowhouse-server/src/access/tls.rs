@@ -22,18 +22,19 @@ use super::{Protocol, Stream, late};
 use crate::TlsFiles;
 use crate::limits::{TLS_BUFFER_BYTES_MAX, TLS_HANDSHAKE_WAIT};
 
-/// The server's certificates, which can be read anew while the server runs.
+/// The server's certificates, which can be read again while the server runs.
 pub(super) struct Tls {
     files: TlsFiles,
     loaded: Mutex<Loaded>,
 }
 
-/// What was read from the files.
+/// The content of the files.
 struct Loaded {
-    /// What identified the files' content when they were read.
+    /// The stamps of the files before they were read.
     stamps: Vec<Stamp>,
     certificate: CertificateDer<'static>,
     rpc: TlsAcceptor,
+    #[cfg(feature = "web")]
     http: TlsAcceptor,
 }
 
@@ -52,7 +53,7 @@ impl Tls {
     }
 
     /// As [`Access::reload`](super::Access::reload).
-    pub(super) fn reload(&self, only_changed: bool) {
+    pub(super) fn reload(&self, only_changed: bool, host: &str) {
         let stamps = stamps(&self.files);
         if only_changed && self.loaded.lock().stamps == stamps {
             return;
@@ -61,6 +62,7 @@ impl Tls {
             Ok(loaded) => {
                 *self.loaded.lock() = loaded;
                 tracing::info!("the TLS certificate was read again");
+                self.check_name(host);
             }
             Err(error) => {
                 // Reported once for each change.
@@ -100,7 +102,8 @@ impl Tls {
             session.set_buffer_limit(Some(TLS_BUFFER_BYTES_MAX));
         };
         let accepted = acceptor.accept_with(socket, bounded);
-        let stream = timeout(TLS_HANDSHAKE_WAIT, accepted).await.map_err(late)?;
+        let stream = timeout(TLS_HANDSHAKE_WAIT, accepted).await;
+        let stream = stream.map_err(late("the TLS handshake took too long"))?;
         stream.map(|stream| Stream::Tls(Box::new(stream))).map_err(|error| {
             IoError::new(error.kind(), format!("the TLS handshake failed: {error}"))
         })
@@ -135,19 +138,26 @@ impl Loaded {
             }
         };
         let rpc = builder.with_single_cert(chain, key).map_err(wrong)?;
-        let mut http = rpc.clone();
-        http.alpn_protocols = vec![HTTP_2.to_vec(), HTTP_1.to_vec()];
+        #[cfg(feature = "web")]
+        let http = {
+            let mut http = rpc.clone();
+            http.alpn_protocols = vec![HTTP_2.to_vec(), HTTP_1.to_vec()];
+            TlsAcceptor::from(Arc::new(http))
+        };
         Ok(Self {
             stamps,
             certificate,
             rpc: TlsAcceptor::from(Arc::new(rpc)),
-            http: TlsAcceptor::from(Arc::new(http)),
+            #[cfg(feature = "web")]
+            http,
         })
     }
 }
 
 /// The protocols on the web port, as TLS names them.
+#[cfg(feature = "web")]
 pub(super) const HTTP_2: &[u8] = b"h2";
+#[cfg(feature = "web")]
 const HTTP_1: &[u8] = b"http/1.1";
 
 /// Reads the authorities whose certificates clients may have.

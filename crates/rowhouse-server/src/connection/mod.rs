@@ -2,6 +2,7 @@
 
 mod output;
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -232,7 +233,7 @@ impl Connection {
     }
 
     /// Answers the complete requests in the input, if there is memory for that, and writes the
-    /// answers. Where the client lets them wait, the request pace begins anew.
+    /// answers. Where the client lets them wait, the request pace begins again.
     async fn answer(&mut self, pace: &mut Option<Pace>) -> std::io::Result<Next> {
         // No answer waits for the memory of others.
         let mut waited = self.write().await?;
@@ -367,7 +368,7 @@ impl Connection {
         while let Some(bytes) = self.output.first() {
             let written = match self.stream.try_write(bytes) {
                 Ok(written) => written,
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.output.shrink();
                     self.writable(pace.get_or_insert_default()).await?;
                     continue;
@@ -382,7 +383,7 @@ impl Connection {
             tokio::task::coop::consume_budget().await;
         }
         while let Err(error) = self.stream.try_flush() {
-            if error.kind() != std::io::ErrorKind::WouldBlock {
+            if error.kind() != ErrorKind::WouldBlock {
                 return Err(error);
             }
             self.writable(pace.get_or_insert_default()).await?;
@@ -399,7 +400,7 @@ impl Connection {
             }
             if pace.is_slow() && self.share.memory.process().waiting() > 0 {
                 let message = "the client takes answers too slowly while others wait for memory";
-                return Err(std::io::Error::new(std::io::ErrorKind::TimedOut, message));
+                return Err(std::io::Error::new(ErrorKind::TimedOut, message));
             }
         }
     }
@@ -448,7 +449,11 @@ async fn from_client(
     max: Option<usize>,
 ) -> std::io::Result<Event> {
     if let Some(max) = max {
-        return stream.read_buf(&mut input.limit(max)).await.map(Event::Read);
+        return match stream.read_buf(&mut input.limit(max)).await {
+            // With TLS, a client that was killed: without it, that would be a read of 0 bytes, too.
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(Event::Read(0)),
+            read => read.map(Event::Read),
+        };
     }
     tokio::time::sleep(CLOSED_LOOK).await;
     Ok(if stream.is_read_closed().await { Event::Read(0) } else { Event::Pace })

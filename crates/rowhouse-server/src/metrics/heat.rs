@@ -1,37 +1,78 @@
 //! The heat of tables, judged for alerts.
 
-use rowhouse_model::{HeatColumn, HeatReport};
-use rowhouse_schema::{KeySchema, LoadKind, LoadProfile, LoadVerdict};
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rowhouse_model::{HeatColumn, HeatReport, RowRange};
+use rowhouse_schema::{KeySchema, LoadProfile, LoadVerdict};
 use rowhouse_store::{Store, Table};
 
+/// How long a judgement is used: scrapes, of which several programs may make many, are cheap.
+const JUDGED_FOR: Duration = Duration::from_secs(10);
+
+/// The heats that were judged last, and when.
+#[derive(Default)]
+pub(crate) struct JudgedHeats(Mutex<Option<(Instant, Arc<Vec<TableHeat>>)>>);
+
+impl JudgedHeats {
+    /// Returns the heats of the tables with the most requests in the last milliseconds, the busiest
+    /// first, as they were judged at most ten seconds ago.
+    pub(super) fn of_tables(
+        &self,
+        store: &Store,
+        millis: i64,
+        tables_max: usize,
+    ) -> Arc<Vec<TableHeat>> {
+        // Other scrapes wait for the one that judges.
+        let mut judged = self.0.lock();
+        match &*judged {
+            Some((at, heats)) if at.elapsed() < JUDGED_FOR => Arc::clone(heats),
+            _ => {
+                let heats = Arc::new(of_tables(store, millis, tables_max));
+                *judged = Some((Instant::now(), Arc::clone(&heats)));
+                heats
+            }
+        }
+    }
+}
+
 /// A table's heat in the last minutes.
-pub(super) struct TableHeat {
+pub(crate) struct TableHeat {
     pub(super) table: String,
     /// The mean over the requests.
     pub(super) range_share: f64,
     /// 0 if no row is certainly hot.
     pub(super) row_share: f64,
-    /// The verdicts about reads and writes.
+    /// The verdicts about writes and reads, without remedies.
     pub(super) verdicts: [(&'static str, LoadVerdict); 2],
 }
 
-/// Returns the heat of the first tables, by name, that had requests in the last milliseconds.
-pub(super) fn of_tables(store: &Store, millis: i64, tables_max: usize) -> Vec<TableHeat> {
-    let now_millis = store.now_millis();
-    let heats = store.tables().into_iter().filter_map(|table| {
-        let report = table.heat(now_millis - millis, i64::MAX);
-        (!report.columns.is_empty()).then(|| TableHeat::new(&table, &report))
+/// Returns the heats of the tables with the most requests in the last milliseconds.
+fn of_tables(store: &Store, millis: i64, tables_max: usize) -> Vec<TableHeat> {
+    let since = store.now_millis() - millis;
+    let busy = store.tables().into_iter().filter_map(|table| {
+        let report = table.heat(since, i64::MAX);
+        let all = report.columns.iter().flat_map(requests).fold(0, u64::saturating_add);
+        (all > 0).then_some((all, table))
     });
-    heats.take(tables_max).collect()
+    let mut busy: Vec<(u64, Arc<Table>)> = busy.collect();
+    busy.sort_by_key(|(all, table)| (Reverse(*all), table.name().clone()));
+    let busy = busy.into_iter().take(tables_max);
+    busy.map(|(_, table)| TableHeat::new(&table, &table.heat(since, i64::MAX))).collect()
+}
+
+/// Returns a table's template, and the regions.
+pub(crate) fn keys_of(table: &Table) -> (Option<KeySchema>, Vec<RowRange>) {
+    let schema = KeySchema::of_table(table.descriptor()).ok().flatten();
+    let regions = table.regions().iter().map(|region| region.info().range.clone());
+    (schema, regions.collect())
 }
 
 impl TableHeat {
     fn new(table: &Table, report: &HeatReport) -> Self {
-        let schema = KeySchema::of_table(table.descriptor()).ok().flatten();
-        let judge = |kind| {
-            let regions = table.regions().iter().map(|region| region.info().range.clone());
-            LoadProfile::of_heat(report, kind, regions.collect()).judge(schema.as_ref())
-        };
+        let (schema, regions) = keys_of(table);
         let all: u64 = report.columns.iter().map(|column| requests(column).sum::<u64>()).sum();
         let hottest = report.columns.iter().filter_map(|column| requests(column).max());
         let row = report.hot_rows.first().map_or(0, |row| row.requests_min());
@@ -40,12 +81,41 @@ impl TableHeat {
             table: table.name().to_string(),
             range_share: share(hottest.sum()),
             row_share: share(row),
-            verdicts: [("reads", judge(LoadKind::Reads)), ("writes", judge(LoadKind::Writes))],
+            verdicts: LoadProfile::of_kinds(report, &regions)
+                .map(|(kind, profile)| (kind.name(), profile.cause(schema.as_ref()))),
         }
     }
 }
 
 /// Returns the requests to each range.
 fn requests(column: &HeatColumn) -> impl Iterator<Item = u64> {
-    column.buckets.iter().map(|bucket| bucket.reads + bucket.writes)
+    column.buckets.iter().map(|bucket| bucket.reads.saturating_add(bucket.writes))
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{FamilyDescriptor, Get, TableDescriptor, TableName};
+
+    use super::*;
+
+    #[test]
+    fn the_tables_with_the_most_requests_are_judged() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        for (name, gets) in [("a", 1), ("b", 3), ("c", 2), ("d", 0)] {
+            let name = TableName::parse(name).unwrap();
+            let family = FamilyDescriptor::new("f").unwrap();
+            store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+            let table = store.table(&name).unwrap();
+            for _ in 0..gets {
+                table.get(&Get::new("r").unwrap()).unwrap();
+            }
+        }
+        let names = |tables_max| {
+            let heats = of_tables(&store, 600_000, tables_max).into_iter();
+            heats.map(|heat| heat.table).collect::<Vec<_>>()
+        };
+        assert_eq!(names(2), ["b", "c"]);
+        assert_eq!(names(9), ["b", "c", "a"]);
+    }
 }

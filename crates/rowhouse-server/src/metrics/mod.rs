@@ -17,6 +17,7 @@ use crate::cap::Cap;
 use crate::cluster::Cluster;
 use crate::region_server::RegionServer;
 use heat::TableHeat;
+pub(crate) use heat::{JudgedHeats, keys_of};
 pub(crate) use totals::Totals;
 
 /// A metric, and how the samples are collected.
@@ -251,28 +252,20 @@ pub(crate) const METRICS: &[Metric] = &[
         name: "rowhouse_table_hottest_range_share",
         kind: Kind::Gauge,
         help: "Share of a minute's requests that is in the hottest key range, by table, for the last ten minutes.",
-        collect: |from, out| {
-            for heat in &from.heats {
-                out.sample("", &[("table", &heat.table)], heat.range_share);
-            }
-        },
+        collect: |from, out| from.by_heat(out, |heat| heat.range_share),
     },
     Metric {
         name: "rowhouse_table_hottest_row_share",
         kind: Kind::Gauge,
         help: "Share of the requests that the hottest row has at least, by table, for the last ten minutes.",
-        collect: |from, out| {
-            for heat in &from.heats {
-                out.sample("", &[("table", &heat.table)], heat.row_share);
-            }
-        },
+        collect: |from, out| from.by_heat(out, |heat| heat.row_share),
     },
     Metric {
         name: "rowhouse_table_heat_verdict",
         kind: Kind::Gauge,
         help: "Share of the load that the verdict accounts for, by table, request kind and verdict, for the last ten minutes.",
         collect: |from, out| {
-            for heat in &from.heats {
+            for heat in from.heats.iter() {
                 for (kind, verdict) in &heat.verdicts {
                     let labels = [
                         ("table", &heat.table[..]),
@@ -303,7 +296,7 @@ struct Sources<'a> {
     servers: Vec<ServerSource>,
     tables: BTreeMap<TableName, Totals>,
     requests: BTreeMap<TableName, RegionRequests>,
-    heats: Vec<TableHeat>,
+    heats: Arc<Vec<TableHeat>>,
 }
 
 /// A region server, also one that was stopped: the counters stay.
@@ -316,7 +309,7 @@ struct ServerSource {
 }
 
 impl<'a> Sources<'a> {
-    fn new(cluster: &'a Cluster) -> Self {
+    fn new(cluster: &'a Cluster, judged: &JudgedHeats) -> Self {
         let tables = cluster.store.tables().into_iter().take(TABLES_MAX);
         let tables = tables.map(|table| (table.name().clone(), Totals::of(table.regions())));
         let tables: BTreeMap<_, _> = tables.collect();
@@ -332,7 +325,7 @@ impl<'a> Sources<'a> {
             server,
         });
         let servers = servers.collect();
-        let heats = heat::of_tables(&cluster.store, JUDGED_MILLIS, JUDGED_TABLES_MAX);
+        let heats = judged.of_tables(&cluster.store, JUDGED_MILLIS, JUDGED_TABLES_MAX);
         Self { cluster, calls, servers, tables, requests, heats }
     }
 
@@ -345,6 +338,12 @@ impl<'a> Sources<'a> {
     fn requests_by_table(&self, out: &mut Samples<'_>, count: impl Fn(&RegionRequests) -> u64) {
         for (name, requests) in &self.requests {
             out.sample("", &[("table", &name.to_string())], count(requests) as f64);
+        }
+    }
+
+    fn by_heat(&self, out: &mut Samples<'_>, value: impl Fn(&TableHeat) -> f64) {
+        for heat in self.heats.iter() {
+            out.sample("", &[("table", &heat.table)], value(heat));
         }
     }
 
@@ -400,8 +399,8 @@ impl Samples<'_> {
 }
 
 /// Returns all metrics in Prometheus' text format, version 0.0.4.
-pub(crate) fn render(cluster: &Cluster) -> String {
-    let sources = Sources::new(cluster);
+pub(crate) fn render(cluster: &Cluster, judged: &JudgedHeats) -> String {
+    let sources = Sources::new(cluster, judged);
     let mut text = String::new();
     for Metric { name, kind, help, collect } in METRICS {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {}", kind.name());

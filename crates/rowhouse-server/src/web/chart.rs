@@ -14,7 +14,7 @@ const MARGIN: f64 = 2.0;
 
 /// A line of a chart.
 pub(super) struct Line<'a> {
-    /// What the line is, where a chart has several.
+    /// The name, where a chart has several lines.
     pub(super) name: &'a str,
     /// Values at equal distances, the newest last; `None` where nothing was measured.
     pub(super) values: Vec<Option<f64>>,

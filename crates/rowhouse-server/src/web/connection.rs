@@ -9,7 +9,7 @@ use axum::{Extension, Router};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::held_answer::Connection;
@@ -17,7 +17,9 @@ use super::paced::Paced;
 use super::routes::{monitoring_routes, routes};
 use super::state::Web;
 use crate::access::{Opened, Protocol, Stream};
-use crate::limits::{HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_MONITORING_TIME, WEB_STREAMS_MAX};
+use crate::limits::{
+    HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_MONITORING_TIME, WEB_STREAMS_MAX, WEB_WRITE_WAIT,
+};
 
 /// How HTTP/2 begins. No HTTP/1.1 method has this name.
 const HTTP_2: &[u8] = b"PRI";
@@ -52,13 +54,16 @@ async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Rou
         opened = access.open(stream, peer, Protocol::Http) => opened,
         _ = stop.changed() => return,
     };
-    let Opened { mut stream, refusal } = match opened {
+    let Opened { stream, refusal } = match opened {
         Ok(opened) => opened,
         Err(error) => return lost(peer, &error),
     };
     if refusal.is_some() {
-        // Whether the client reads it does not matter.
-        let _ = tokio::time::timeout(WEB_MONITORING_TIME, stream.write_all(TLS_ONLY)).await;
+        tokio::select! {
+            // Whether the client reads it does not matter.
+            _ = tokio::time::timeout(WEB_MONITORING_TIME, refuse_plain(stream)) => {}
+            _ = stop.changed() => {}
+        }
         return lost(peer, &"a plain request to a port with TLS");
     }
     let is_http_2 = tokio::select! {
@@ -72,7 +77,7 @@ async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Rou
     let connection = Connection::default();
     let ended = Arc::clone(&connection.ended);
     let service = TowerToHyperService::new(routes.layer(Extension(connection)));
-    let io = TokioIo::new(Paced::new(stream));
+    let io = TokioIo::new(Paced::new(stream, WEB_WRITE_WAIT));
     // The connections have different types, and have the same methods.
     macro_rules! run {
         ($connection:expr) => {{
@@ -113,21 +118,27 @@ async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Rou
     }
 }
 
+/// Answers a plain request that only TLS may make. The request is read: to close a socket with
+/// unread bytes would reset the connection, which can erase the answer.
+async fn refuse_plain(mut stream: Stream) -> std::io::Result<u64> {
+    stream.write_all(TLS_ONLY).await?;
+    stream.shutdown().await?;
+    tokio::io::copy(&mut stream.take(WEB_HEADER_BYTES_MAX as u64), &mut tokio::io::sink()).await
+}
+
 fn lost(peer: SocketAddr, error: &dyn Display) {
     tracing::debug!(%peer, %error, "web connection lost");
 }
 
-/// Returns true for HTTP/2: with TLS, the client has named it; otherwise waits for the first bytes,
-/// and leaves them to be read.
+/// Returns true for HTTP/2: with TLS, the client has chosen it; otherwise waits for the first
+/// bytes, and leaves them to be read.
 async fn begins_as_http_2(stream: &Stream) -> bool {
-    let stream = match stream {
-        Stream::Plain(stream) => stream,
-        #[cfg(feature = "tls")]
-        Stream::Tls(stream) => return stream.get_ref().1.alpn_protocol() == Some(b"h2"),
-    };
+    if let Some(is_http_2) = stream.is_http_2() {
+        return is_http_2;
+    }
     let mut first = [0; HTTP_2.len()];
     loop {
-        match stream.peek(&mut first).await {
+        match stream.socket().peek(&mut first).await {
             Ok(count) if count == first.len() => return first == HTTP_2,
             Ok(count @ 1..) if HTTP_2.starts_with(&first[..count]) => {
                 tokio::time::sleep(LOOK).await;

@@ -1,15 +1,16 @@
 //! Samples from the last hour, kept in memory, which pages draw.
 //!
 //! A sample has counters as they are at that time; a page shows differences between neighbours. At
-//! most [`SAMPLES_MAX`] samples and [`WEB_LISTED_MAX`] tables are kept, about a megabyte.
+//! most [`SAMPLES_MAX`] samples and [`WEB_LISTED_MAX`] tables are retained: about half a megabyte
+//! with few tables, five megabytes with 1,000.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rowhouse_format::rpc::Method;
 use rowhouse_model::TableName;
-use rowhouse_store::StoreUsage;
+use rowhouse_store::{RegionRequests, StoreUsage};
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 
@@ -32,7 +33,6 @@ pub(super) struct History {
 }
 
 /// The server's counters at a time.
-#[derive(Clone)]
 pub(super) struct Sample {
     at: Instant,
     /// Methods that were called at least once, in the order of [`Method::ALL`].
@@ -183,17 +183,13 @@ impl History {
             usage: store.usage(),
         };
         push(&mut self.samples.lock(), sample);
-        let mut series = self.tables.lock();
-        series.retain(|name, _| requests.tables.contains_key(name));
-        for (name, requests) in requests.tables.iter().take(WEB_LISTED_MAX) {
-            let sample = TableSample { at, reads: requests.reads, writes: requests.writes };
-            push(series.entry(name.clone()).or_default(), sample);
-        }
+        let listed = requests.tables.into_iter().take(WEB_LISTED_MAX);
+        add_samples(&mut self.tables.lock(), listed.collect(), at);
     }
 
-    /// Returns the newest sample.
-    pub(super) fn newest(&self) -> Option<Sample> {
-        self.samples.lock().back().cloned()
+    /// Returns the newest sample's usage.
+    pub(super) fn usage(&self) -> StoreUsage {
+        self.samples.lock().back().map(|sample| sample.usage).unwrap_or_default()
     }
 
     /// Returns a value of each sample, oldest first.
@@ -201,11 +197,11 @@ impl History {
         self.samples.lock().iter().map(value).collect()
     }
 
-    /// Returns a value of each change between neighbours, oldest first.
-    pub(super) fn changes(&self, value: impl Fn(&Change) -> Option<f64>) -> Vec<Option<f64>> {
+    /// Returns the changes between neighbours, oldest first.
+    pub(super) fn changes(&self) -> Vec<Change> {
         let samples = self.samples.lock();
         let pairs = samples.iter().zip(samples.iter().skip(1));
-        pairs.map(|(before, after)| value(&Change::between(before, after))).collect()
+        pairs.map(|(before, after)| Change::between(before, after)).collect()
     }
 
     /// Returns what happened in the last so many intervals, or in fewer if there are fewer; `None`
@@ -230,6 +226,19 @@ impl History {
             rates.collect()
         };
         [rates(|it| it.reads), rates(|it| it.writes)]
+    }
+}
+
+/// Adds a sample for each listed table, and removes the series of all others.
+fn add_samples(
+    series: &mut HashMap<TableName, VecDeque<TableSample>>,
+    listed: BTreeMap<TableName, RegionRequests>,
+    at: Instant,
+) {
+    series.retain(|name, _| listed.contains_key(name));
+    for (name, requests) in listed {
+        let sample = TableSample { at, reads: requests.reads, writes: requests.writes };
+        push(series.entry(name).or_default(), sample);
     }
 }
 
@@ -289,6 +298,21 @@ mod tests {
         // The last bucket has no upper bound.
         calls.buckets[BUCKET_MICROS.len()] = 1_000;
         assert_eq!(calls.quantile(0.99), Some(10_000_000.0));
+    }
+
+    #[test]
+    fn series_of_tables_that_are_not_listed_are_removed() {
+        let name = |n: usize| TableName::parse(&format!("t{n:02}")).unwrap();
+        let mut series = HashMap::new();
+        let at = Instant::now();
+        for first in 0..3 {
+            // Each time the first listed table is dropped.
+            let listed = (first..first + 4).map(|n| (name(n), RegionRequests::default()));
+            add_samples(&mut series, listed.collect(), at);
+        }
+        let mut lens: Vec<_> = series.iter().map(|(name, samples)| (name, samples.len())).collect();
+        lens.sort_unstable();
+        assert_eq!(lens, [(&name(2), 3), (&name(3), 3), (&name(4), 2), (&name(5), 1)]);
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub(super) async fn health(State(web): State<Web>) -> Response {
 
 /// Returns the metrics for Prometheus.
 pub(super) async fn metrics(State(web): State<Web>) -> Response {
-    match tokio::task::spawn_blocking(move || metrics::render(&web.context.cluster)).await {
+    let render = move || metrics::render(&web.context.cluster, &web.judged);
+    match tokio::task::spawn_blocking(render).await {
         Ok(text) => ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response(),
         Err(error) => failed(&error),
     }

@@ -37,16 +37,15 @@ pub(super) fn show(web: &Web, reader: &Reader) -> Result<Page> {
 fn charts(reader: &Reader, history: &History) -> Markup {
     let text = |text| reader.text(text);
     let line = |name, values| Line { name, values };
-    let changes = |value: fn(&Change) -> Option<f64>| history.changes(value);
+    let changes = history.changes();
+    let changes = |value: fn(&Change) -> Option<f64>| changes.iter().map(value).collect();
     let values = |value: fn(&Sample) -> Option<f64>| history.values(value);
-    let newest = history.newest();
-    let usage = newest.as_ref().map(|sample| sample.usage).unwrap_or_default();
-    let room = usage.disk_bytes_available.map_or_else(|| "–".to_owned(), bytes);
+    let room = history.usage().disk_bytes_available.map_or_else(|| "–".to_owned(), bytes);
     let show = |title: &str, lines: &[Line<'_>], shown: fn(f64) -> String| {
         chart(reader, title, lines, SAMPLES_MAX - 1, shown)
     };
     html! {
-        (show(text(words::REQUESTS_PER_SECOND), &[
+        (show(text(words::LOAD), &[
             line(text(words::READS), changes(|it| Some(it.per_second(it.reads)))),
             line(text(words::WRITES), changes(|it| Some(it.per_second(it.writes)))),
         ], rate))
@@ -117,7 +116,7 @@ fn tasks(web: &Web, reader: &Reader) -> Markup {
     }
 }
 
-/// Returns a rate with three digits.
+/// Returns a rate, with one decimal below 10.
 fn rate(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
@@ -175,7 +174,7 @@ mod tests {
         web.history.sample(cluster, start + SAMPLE_INTERVAL);
         let shown = framed(show(&web, &reader));
         for expected in [
-            "Requests a second: Rows read 0, Mutations 2.0",
+            "Requests per second: Rows read 0, Mutations 2.0",
             "Calls per second: 2.0",
             "<td>Mutate</td>",
             "<td class=\"number\">1</td>",

@@ -14,6 +14,7 @@ use super::reader::Reader;
 use super::solr::Solr;
 use crate::context::Context;
 use crate::limits::{WEB_CONNECTIONS_MAX, WEB_HEATS_MAX, WEB_QUERIES_MAX};
+use crate::metrics::JudgedHeats;
 
 /// What the web port's connections share.
 #[derive(Clone)]
@@ -28,6 +29,8 @@ pub(crate) struct Web {
     pub(super) heats: Arc<Semaphore>,
     pub(super) solr: Arc<Solr>,
     pub(super) history: Arc<History>,
+    /// The heats of tables for metrics.
+    pub(super) judged: Arc<JudgedHeats>,
 }
 
 /// The database as pages name it.
@@ -55,7 +58,8 @@ impl Web {
         let connections = permits(WEB_CONNECTIONS_MAX);
         let solr = Arc::new(Solr::new());
         let history = Arc::default();
-        Self { context, database, connections, queries, heats, solr, history }
+        let judged = Arc::default();
+        Self { context, database, connections, queries, heats, solr, history, judged }
     }
 
     /// Answers with a page, which is made on a thread that may block.
@@ -116,6 +120,7 @@ impl Web {
         let store = (store, search);
         let cluster = crate::cluster::Cluster::new(
             store,
+            crate::access::Access::default(),
             Arc::clone(&server),
             servers,
             |_, _, _| {},

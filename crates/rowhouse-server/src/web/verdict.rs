@@ -2,12 +2,13 @@
 
 use rowhouse_model::{HeatReport, escape};
 use rowhouse_schema::{
-    ColumnGroups, HotPrefix, KeySchema, LoadCause, LoadKind, LoadProfile, LoadVerdict,
-    MissingEvidence, Remedy, RemedyKind,
+    ColumnGroups, HotPrefix, LoadCause, LoadProfile, LoadVerdict, MissingEvidence, Remedy,
+    RemedyKind,
 };
 use rowhouse_store::Table;
 
 use super::reader::{Lang, Reader};
+use crate::metrics::keys_of;
 
 /// Causes that a sample may not decide about, by their names.
 const CAUSES: &[(&str, &str)] = &[
@@ -23,10 +24,8 @@ const BOUNDS_LISTED: usize = 3;
 
 /// Returns the judgements about a table's writes and reads.
 pub(super) fn of(reader: &Reader, table: &Table, report: &HeatReport) -> [String; 2] {
-    let schema = KeySchema::of_table(table.descriptor()).ok().flatten();
-    [LoadKind::Writes, LoadKind::Reads].map(|kind| {
-        let regions = table.regions().iter().map(|region| region.info().range.clone());
-        let profile = LoadProfile::of_heat(report, kind, regions.collect());
+    let (schema, regions) = keys_of(table);
+    LoadProfile::of_kinds(report, &regions).map(|(_, profile)| {
         let verdict = profile.judge(schema.as_ref());
         match reader.lang {
             Lang::En => verdict.to_string(),

@@ -124,7 +124,6 @@ texts! {
 
     // Overview.
     LAST_HOUR_OF: "The last hour, one value every", "最近一小时，采样间隔";
-    REQUESTS_PER_SECOND: "Requests a second", "每秒请求";
     LATENCY: "Latency", "延迟";
     CPU_CORES: "CPU cores", "CPU 核数";
     PROCESS: "process", "进程";

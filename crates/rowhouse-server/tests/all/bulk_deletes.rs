@@ -100,7 +100,7 @@ fn cells(client: &mut Client, region: &RegionInfo, raw: bool) -> String {
 }
 
 #[test]
-fn bulk_deletes_remove_what_the_scan_returns_by_ordinary_markers() {
+fn bulk_deletes_remove_the_scanned_cells_by_ordinary_markers() {
     let server = TestServer::start();
     let region = server.create_table("t", &["cf", "d"], &[]).remove(0);
     let mut client = server.client();
@@ -193,7 +193,7 @@ fn a_call_deletes_a_hundred_batches_at_most_and_says_where_the_rest_begins() {
     assert!(calls >= 3, "{calls}");
     // Not every region takes the call.
     let call = delete::call_to_proto(request.clone());
-    let refused = exec(&mut client, &regions[0], call.clone()).unwrap_err().message;
+    let refused = exec(&mut client, &regions[0], call).unwrap_err().message;
     assert!(refused.contains("Requested row out of range"), "{refused}");
     request.batch_rows = 50;
     let answer = exec(&mut client, &regions[1], delete::call_to_proto(request)).unwrap();

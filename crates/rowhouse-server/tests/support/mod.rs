@@ -99,7 +99,7 @@ impl TestServer {
 
     /// Has the server read the certificate files again.
     pub(crate) fn reload_certificates(&self) {
-        self.server.as_ref().unwrap().reload_certificates();
+        self.runtime.block_on(self.server.as_ref().unwrap().reload_certificates());
     }
 
     /// Returns `host:port` for the RPC port.

@@ -30,7 +30,7 @@ const ENTRY_BYTES: usize = 96;
 /// The unlogged counters of all regions. While there are none, a commit pays for one atomic load.
 #[derive(Default)]
 pub(crate) struct UnloggedCounters {
-    /// How many rows have any.
+    /// The number of rows with unlogged counters.
     rows: AtomicUsize,
     state: Mutex<State>,
 }
@@ -48,11 +48,10 @@ struct RegionCounters {
     rows: BTreeMap<Vec<u8>, RowCounters>,
     /// The shortest period of the families.
     period: Duration,
-    /// When they are to be logged.
+    /// The time at which they are logged.
     due: Instant,
     /// How many increments are not in the log.
     increments: u64,
-    is_synced: bool,
 }
 
 /// A row's unlogged counters. To be logged, or put back by [`UnloggedCounters::put_back`].
@@ -63,8 +62,13 @@ pub(crate) struct RowCounters {
     cells: BTreeMap<Box<[u8]>, Vec<u8>>,
     /// The nonces of the increments that are not in the log.
     nonces: Vec<Nonce>,
+    /// The log is synced when it has them.
+    is_synced: bool,
     bytes: usize,
 }
+
+/// Counters of rows that are to be logged, or put back: each with region id and row key.
+pub(crate) type TakenCounters = Vec<(u64, Vec<u8>, RowCounters)>;
 
 /// How an increment is buffered.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +83,6 @@ pub(crate) struct Buffering {
 pub(crate) struct DueCounters {
     pub(crate) region: u64,
     pub(crate) rows: Vec<Vec<u8>>,
-    pub(crate) is_synced: bool,
 }
 
 impl UnloggedCounters {
@@ -123,64 +126,80 @@ impl UnloggedCounters {
         state.bytes -= counters.bytes;
         cells.for_each(|cell| counters.set(cell));
         counters.nonces.extend(nonces);
+        counters.is_synced |= buffering.is_synced;
         counters.bytes += size_of_val(nonces);
         state.bytes += counters.bytes;
         is_nearer
     }
 
-    /// Takes a row's counters, if there are any.
-    pub(crate) fn take(&self, region: u64, row: &[u8]) -> Option<RowCounters> {
+    /// Takes the counters of rows, given by region id and key.
+    pub(crate) fn take_rows<'r>(
+        &self,
+        rows: impl Iterator<Item = (u64, &'r [u8])>,
+    ) -> TakenCounters {
         let mut state = self.state.lock();
-        let in_region = state.regions.get_mut(&region)?;
-        let counters = in_region.rows.remove(row)?;
-        if in_region.rows.is_empty() {
-            state.regions.remove(&region);
+        let mut taken = TakenCounters::new();
+        let mut last = None;
+        for (region, row) in rows {
+            // The cells of a row are neighbours.
+            if last.replace((region, row)) != Some((region, row)) {
+                self.take(&mut state, region, row, &mut taken);
+            }
         }
-        self.forget(&mut state, row, &counters);
-        Some(counters)
+        taken
     }
 
     /// Takes the counters of the rows in a region that `touched` selects.
-    pub(crate) fn take_touched(
-        &self,
-        region: u64,
-        touched: &Touched,
-    ) -> Vec<(Vec<u8>, RowCounters)> {
-        let rows = match touched {
-            Touched::Row(row) => vec![row.clone()],
+    pub(crate) fn take_touched(&self, region: u64, touched: &Touched, taken: &mut TakenCounters) {
+        let mut state = self.state.lock();
+        match touched {
+            Touched::Row(row) => self.take(&mut state, region, row, taken),
             Touched::Range(range) => {
-                let state = self.state.lock();
                 let rows = state.regions.get(&region).into_iter().flat_map(|it| it.rows.keys());
-                rows.filter(|row| range.contains(row)).cloned().collect()
+                let rows: Vec<_> = rows.filter(|row| range.contains(row)).cloned().collect();
+                rows.iter().for_each(|row| self.take(&mut state, region, row, taken));
             }
-        };
-        let taken = rows.into_iter().map(|row| (self.take(region, &row), row));
-        taken.filter_map(|(counters, row)| Some((row, counters?))).collect()
+        }
     }
 
     /// Takes all counters of a region.
-    pub(crate) fn take_region(&self, region: u64) -> Vec<(Vec<u8>, RowCounters)> {
+    pub(crate) fn take_region(&self, region: u64) -> TakenCounters {
         let mut state = self.state.lock();
-        let Some(in_region) = state.regions.remove(&region) else { return Vec::new() };
+        let Some(in_region) = state.regions.remove(&region) else { return TakenCounters::new() };
         for (row, counters) in &in_region.rows {
             self.forget(&mut state, row, counters);
         }
-        in_region.rows.into_iter().collect()
+        let rows = in_region.rows.into_iter();
+        rows.map(|(row, counters)| (region, row, counters)).collect()
     }
 
-    /// Puts counters back that the log has refused. Until all are logged, no increment stays out of
-    /// the log: each gets the error of the log.
-    pub(crate) fn put_back(&self, region: u64, row: Vec<u8>, counters: RowCounters) {
+    /// Takes a row's counters, if there are any.
+    fn take(&self, state: &mut State, region: u64, row: &[u8], taken: &mut TakenCounters) {
+        let Some(in_region) = state.regions.get_mut(&region) else { return };
+        let Some((row, counters)) = in_region.rows.remove_entry(row) else { return };
+        if in_region.rows.is_empty() {
+            state.regions.remove(&region);
+        }
+        self.forget(state, &row, &counters);
+        taken.push((region, row, counters));
+    }
+
+    /// Puts counters back that the log has refused. They are due again after [`RETRY_WAIT`]. Until
+    /// all are logged, no increment stays out of the log: each gets the error of the log.
+    pub(crate) fn put_back(&self, taken: TakenCounters) {
         let mut state = self.state.lock();
         let state = &mut *state;
-        state.is_refused = true;
         let now = Instant::now();
-        let in_region =
-            state.regions.entry(region).or_insert_with(|| RegionCounters::new(RETRY_WAIT, now));
-        state.bytes += row.len() + ENTRY_BYTES + counters.bytes;
-        self.rows.fetch_add(1, Ordering::Release);
-        let before = in_region.rows.insert(row, counters);
-        debug_assert!(before.is_none(), "the row is locked");
+        for (region, row, counters) in taken {
+            state.is_refused = true;
+            let in_region = state.regions.entry(region);
+            let in_region = in_region.or_insert_with(|| RegionCounters::new(RETRY_WAIT, now));
+            in_region.due = now + RETRY_WAIT;
+            state.bytes += row.len() + ENTRY_BYTES + counters.bytes;
+            self.rows.fetch_add(1, Ordering::Release);
+            let before = in_region.rows.insert(row, counters);
+            debug_assert!(before.is_none(), "the row is locked");
+        }
     }
 
     /// Discards the counters of a family that was dropped. The caller holds the freeze latch
@@ -224,11 +243,7 @@ impl UnloggedCounters {
         let due = due.map(|(region, in_region)| {
             in_region.due = now + in_region.period;
             in_region.increments = 0;
-            DueCounters {
-                region: *region,
-                rows: in_region.rows.keys().cloned().collect(),
-                is_synced: in_region.is_synced,
-            }
+            DueCounters { region: *region, rows: in_region.rows.keys().cloned().collect() }
         });
         due.collect()
     }
@@ -244,13 +259,12 @@ impl UnloggedCounters {
 impl RegionCounters {
     fn new(period: Duration, now: Instant) -> Self {
         let rows = BTreeMap::new();
-        Self { rows, period, due: now + period, increments: 0, is_synced: false }
+        Self { rows, period, due: now + period, increments: 0 }
     }
 
     /// Counts an increment. Returns true if the counters are due earlier than before.
     fn count(&mut self, buffering: Buffering, now: Instant) -> bool {
         let before = self.due;
-        self.is_synced |= buffering.is_synced;
         self.period = self.period.min(buffering.period);
         self.due = self.due.min(now + buffering.period);
         self.increments += 1;
@@ -290,6 +304,16 @@ impl RowCounters {
     /// The newest cells, in HBase's KeyValue layout, in order of families.
     pub(crate) fn cells(&self) -> impl Iterator<Item = &[u8]> {
         self.cells.values().map(Vec::as_slice)
+    }
+
+    /// Returns the bytes that they take here, which are more than in a record.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns true if the log is to be synced once it has them.
+    pub(crate) fn is_synced(&self) -> bool {
+        self.is_synced
     }
 
     /// The nonces of the increments that are not in the log.

@@ -6,7 +6,7 @@ mod nonces;
 mod recent_writes;
 mod row_locks;
 
-pub(crate) use counters::{Buffering, RowCounters, UnloggedCounters};
+pub(crate) use counters::{Buffering, DueCounters, TakenCounters, UnloggedCounters};
 pub(crate) use nonces::Nonces;
 pub(crate) use recent_writes::{RecentWrites, Touched};
 pub(crate) use row_locks::{LockedRow, RowLocks, RowsGuard};

@@ -145,11 +145,20 @@ impl History {
                 let other = self.row();
                 let (condition, value) = self.condition(other);
                 let conditions = [RowCondition { row: key(other).into(), condition }];
-                let put: Mutation = self.put_seen(row, value).into();
-                let applied = table.regions()[0].mutate_rows(&conditions, &[put]).unwrap();
+                // An increment depends on the other row as a put does.
+                let change: Mutation = if self.random.chance(128) {
+                    self.now[row][1] = Some(self.now[row][1].unwrap_or(0) + 1);
+                    increment(row, &[1], 1).into()
+                } else {
+                    self.put_seen(row, value).into()
+                };
+                let is_logged = row != other || matches!(change, Mutation::Put(_));
+                let applied = table.regions()[0].mutate_rows(&conditions, &[change]).unwrap();
                 assert!(applied.is_some());
-                self.log_row(row);
-                self.log_row(other);
+                if is_logged {
+                    self.log_row(row);
+                    self.log_row(other);
+                }
             }
             10 => {
                 let other = self.row();

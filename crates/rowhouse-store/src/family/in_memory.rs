@@ -50,6 +50,11 @@ impl InMemory {
         garbage > GARBAGE_MIN.max(bytes / GARBAGE_SHARE) && self.is_built.load(Ordering::Acquire)
     }
 
+    /// Returns about how many of a memstore's bytes a rewrite would copy.
+    pub(crate) fn live_bytes(&self, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.garbage.load(Ordering::Relaxed))
+    }
+
     /// Notes that all rows have their entries.
     pub(crate) fn set_built(&self) {
         self.is_built.store(true, Ordering::Release);
@@ -62,7 +67,7 @@ impl InMemory {
 }
 
 impl FamilyStore {
-    /// Makes the family one that is in memory alone, before it has cells. `is_built` states that no
+    /// Declares that the family is in memory alone, before it has cells. `is_built` states that no
     /// build will add entries.
     pub(crate) fn set_in_memory(&self, memory: &Arc<IndexMemory>, is_built: bool) {
         self.in_memory.get_or_init(|| {

@@ -403,6 +403,10 @@ impl FamilyStore {
     /// Requests that the memstores are compacted in memory if old versions of counters may make up
     /// half of them.
     pub(crate) fn request_memory_compaction(&self, queue: &Queue) {
+        // A steady family drops cells within limits that only a flush respects.
+        if self.is_steady() {
+            return;
+        }
         let super_version = self.super_version.load();
         let frozen: u64 = super_version.frozen.iter().map(|memstore| memstore.bytes()).sum();
         if super_version.active.bytes() > frozen.max(MEMORY_COMPACTION_BYTES_MIN)

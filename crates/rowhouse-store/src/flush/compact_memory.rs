@@ -8,7 +8,7 @@ use rowhouse_model::{Cell, Key, Result};
 use crate::cells::Cells;
 use crate::compact::CompactionFilter;
 use crate::compaction_policy::CompactionKind;
-use crate::engine::Engine;
+use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::{FamilyStore, Inputs};
 use crate::memstore::{Memstore, MemstoreCursor};
 use crate::read::{Merge, Source};
@@ -48,7 +48,12 @@ pub(crate) fn compact_memory(engine: &Engine, family: &FamilyStore) -> Result<()
     let mut keep =
         CompactionFilter::of_family(CompactionKind::Minor, family, i64::MIN, now_millis, None);
     let mut bytes = 0;
+    let mut cells: u64 = 0;
     while let Some(cell) = merge.cell() {
+        cells += 1;
+        if cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {
+            engine.check_working()?;
+        }
         if keep.keeps(&cell) {
             let copy = Cell::from_parts(cell.key, cell.value, cell.tags)?;
             bytes += compacted.insert(copy.as_bytes(), cell.sequence);

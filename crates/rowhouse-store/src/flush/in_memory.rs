@@ -24,7 +24,13 @@ pub(super) fn rewrite(engine: &Engine, family: &FamilyStore, in_memory: &InMemor
     if !is_whole || !in_memory.is_rewrite_due(super_version.active.bytes()) {
         return Ok(());
     }
+    let live = in_memory.live_bytes(super_version.active.bytes());
     drop(super_version);
+    // The copy must not fill the memory: a writer that finds it full puts an index off.
+    if engine.index_memory.check(live).is_err() {
+        in_memory.reset_garbage();
+        return Ok(());
+    }
     let old = {
         let _latch = engine.freeze_latch.write();
         in_memory.reset_garbage();

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use rowhouse_model::{Key, Result};
 
 pub(crate) use compact_memory::compact_memory;
-pub(crate) use log_counters::{log_counters, log_counters_of, log_due_counters};
+pub(crate) use log_counters::{body_of, log_counters, log_counters_of, log_due_counters};
 pub(crate) use relief::{release_flushed_segments, roll_log, shrink_log, shrink_memory};
 
 use crate::cells::Cells;

@@ -16,6 +16,7 @@ pub(super) struct Column {
     pub(super) sampled: bool,
     /// The ranges, encoded: a tenth of their size in memory.
     ranges: Bytes,
+    ranges_count: u16,
     sample: SampledRequests,
 }
 
@@ -30,9 +31,9 @@ impl Column {
         sampled: bool,
         ranges: impl Iterator<Item = (&'r [u8], Load)>,
     ) -> Self {
-        let ranges = encode(ranges);
+        let (ranges, ranges_count) = encode(ranges);
         let sample = SampledRequests::default();
-        Self { start_millis, length_millis, sampled, ranges, sample }
+        Self { start_millis, length_millis, sampled, ranges, ranges_count, sample }
     }
 
     /// Sets the sample of the column's requests.
@@ -40,7 +41,8 @@ impl Column {
         Self { sample, ..self }
     }
 
-    /// Returns a stored column; `None` if the ranges or the sample are no encoding.
+    /// Returns a stored column; `None` if the time span is not one since 1970, or if the ranges or
+    /// the sample are no encoding.
     pub(super) fn stored(
         start_millis: i64,
         length_millis: i64,
@@ -48,11 +50,13 @@ impl Column {
         ranges: Bytes,
         sample: Bytes,
     ) -> Option<Self> {
-        let is_valid = length_millis > 0
-            && start_millis.checked_add(length_millis).is_some()
-            && decode(&ranges).is_some();
+        let is_valid = start_millis >= 0
+            && length_millis > 0
+            && start_millis.checked_add(length_millis).is_some();
+        let ranges_count = u16::try_from(decode(&ranges)?.len()).ok()?;
         let sample = SampledRequests::stored(start_millis, sample)?;
-        is_valid.then_some(Self { start_millis, length_millis, sampled, ranges, sample })
+        let column = Self { start_millis, length_millis, sampled, ranges, ranges_count, sample };
+        is_valid.then_some(column)
     }
 
     /// Returns the encoded ranges.
@@ -62,6 +66,10 @@ impl Column {
 
     pub(super) fn sample(&self) -> &SampledRequests {
         &self.sample
+    }
+
+    pub(super) fn ranges_count(&self) -> usize {
+        self.ranges_count.into()
     }
 
     pub(super) fn ranges(&self) -> Ranges {
@@ -163,9 +171,10 @@ fn narrow(ranges: &mut Ranges, ranges_max: usize) {
     }
 }
 
-/// Encodes ranges (`docs/formats/heat.md`).
-fn encode<'r>(ranges: impl Iterator<Item = (&'r [u8], Load)>) -> Bytes {
+/// Encodes ranges (`docs/formats/heat.md`); also returns how many there are.
+fn encode<'r>(ranges: impl Iterator<Item = (&'r [u8], Load)>) -> (Bytes, u16) {
     let mut bytes = Vec::new();
+    let mut ranges_count = 0;
     let mut last: (&[u8], Option<Load>) = (&[], None);
     for (start, load) in ranges {
         if load.is_nothing() && last.1.is_some_and(|last| last.is_nothing()) {
@@ -179,8 +188,9 @@ fn encode<'r>(ranges: impl Iterator<Item = (&'r [u8], Load)>) -> Bytes {
             put_number(&mut bytes, count);
         }
         last = (start, Some(load));
+        ranges_count += 1;
     }
-    Bytes::from(bytes.into_boxed_slice())
+    (Bytes::from(bytes.into_boxed_slice()), ranges_count)
 }
 
 fn decode(mut bytes: &[u8]) -> Option<Ranges> {
@@ -290,9 +300,12 @@ mod tests {
             column in columns(), bytes in prop::collection::vec(any::<u8>(), 0..60),
         ) {
             let Column { start_millis, length_millis, sampled, ranges, .. } = column.clone();
+            let stored_ranges = ranges.clone();
             let stored = Column::stored(start_millis, length_millis, sampled, ranges, Bytes::new());
             prop_assert_eq!(stored, Some(column));
             let bytes = Bytes::from(bytes);
+            let before_1970 = Column::stored(-1, 1, false, stored_ranges, Bytes::new());
+            prop_assert_eq!(before_1970, None);
             let _ = Column::stored(0, 1, false, bytes.clone(), Bytes::new());
             let _ = Column::stored(0, 1, false, Bytes::from_static(&[0; 6]), bytes);
         }

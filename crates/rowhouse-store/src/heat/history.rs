@@ -14,6 +14,10 @@ const OLD_RANGES_MAX: usize = 16;
 /// the oldest columns have if they would take more.
 const SAMPLES_PART: usize = 4;
 const OLD_SAMPLE_MAX: usize = 32;
+/// The newest columns, whose samples stay whole: verdicts for alerts read them. In little memory
+/// they are fewer, so that they take at most this part.
+const WHOLE_SAMPLES: usize = 10;
+const WHOLE_PART: f64 = 0.75;
 /// Columns for which there is spare space.
 const SPARE_MAX: usize = 32;
 /// The maximum range count in a column that was merged from several for lack of memory.
@@ -42,7 +46,7 @@ impl History {
         match self.columns.last_mut() {
             // The store was closed and opened within a minute.
             Some(last) if last.end_millis() > column.start_millis => {
-                *last = last.merged(&column, column.ranges().len().max(last.ranges().len()));
+                *last = last.merged(&column, column.ranges_count().max(last.ranges_count()));
             }
             _ => {
                 // Doubling the space would cost the old columns theirs.
@@ -67,7 +71,7 @@ impl History {
     /// and again: of columns with the same length the oldest two.
     pub(super) fn thin(&mut self, now_millis: i64, bytes_max: usize) {
         self.columns.retain(|column| column.end_millis() > now_millis - AGE_MILLIS_MAX);
-        self.thin_samples(bytes_max / SAMPLES_PART);
+        self.thin_samples(bytes_max);
         self.thin_old(now_millis);
         self.columns.shrink_to(self.columns.len() + SPARE_MAX);
         let mut bytes = self.bytes();
@@ -82,12 +86,21 @@ impl History {
         }
     }
 
-    /// Makes the oldest columns' samples smaller until all take `bytes_max` bytes, or are small.
+    /// Makes the oldest columns' samples smaller until all samples take their part of `bytes_max`
+    /// bytes, or all but the newest are small.
     fn thin_samples(&mut self, bytes_max: usize) {
         let bytes_of = |column: &Column| column.sample().encoded().len();
+        let whole_bytes_max = (bytes_max as f64 * WHOLE_PART) as usize;
+        let mut whole_bytes = 0;
+        let newest = self.columns.iter().rev().take(WHOLE_SAMPLES);
+        let is_whole = |column: &&Column| {
+            whole_bytes += bytes_of(column);
+            whole_bytes <= whole_bytes_max
+        };
+        let old = self.columns.len() - newest.take_while(is_whole).count();
         let mut bytes: usize = self.columns.iter().map(bytes_of).sum();
-        for column in &mut self.columns {
-            if bytes <= bytes_max {
+        for column in &mut self.columns[..old] {
+            if bytes <= bytes_max / SAMPLES_PART {
                 return;
             }
             if column.sample().len_max() > OLD_SAMPLE_MAX {
@@ -109,7 +122,7 @@ impl History {
                 continue;
             }
             let column = &mut self.columns[at];
-            if column.ranges().len() > OLD_RANGES_MAX {
+            if column.ranges_count() > OLD_RANGES_MAX {
                 *column = column.narrowed(OLD_RANGES_MAX);
             }
             at += 1;
@@ -139,6 +152,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::load::Load;
+    use super::super::random::Random;
+    use super::super::sample::Sample;
     use super::*;
 
     /// Returns a one-minute column with so many ranges, each with a read.
@@ -176,6 +191,40 @@ mod tests {
         let longest = columns.iter().map(|it| it.length_millis / MINUTE_MILLIS).max();
         assert!(longest <= Some(64), "{longest:?}");
         assert!(columns.len() > 150, "{}", columns.len());
+    }
+
+    /// Returns a one-minute column with so many reads and writes, of rows with long random keys.
+    fn sampled(minute: i64, requests: u64, random: &mut Random) -> Column {
+        let mut sample = Sample::new(requests as usize);
+        let start_millis = minute * MINUTE_MILLIS;
+        for nth in 0..2 * requests {
+            let row: Vec<u8> = (0..16).flat_map(|_| random.next().to_be_bytes()).collect();
+            let load = if nth % 2 == 0 { Load::of_reads(1, 100) } else { Load::of_write(100) };
+            sample.add(&row, load, start_millis);
+        }
+        let both = Load { reads: requests, writes: requests, ..Load::default() };
+        let ranges = [(&b""[..], both)];
+        Column::new(start_millis, MINUTE_MILLIS, false, ranges.into_iter())
+            .with_sample(sample.encoded(start_millis))
+    }
+
+    #[test]
+    fn the_newest_ten_samples_stay_whole_under_a_long_load_with_long_keys() {
+        let mut random = Random::default();
+        for (bytes_max, whole) in [(900 << 10, 10), (128 << 10, 1)] {
+            let mut history = History::default();
+            for minute in 0..240 {
+                history.push(sampled(minute, 256, &mut random));
+                history.thin((minute + 1) * MINUTE_MILLIS, bytes_max);
+                assert!(history.bytes() <= bytes_max);
+            }
+            let newest = history.columns().iter().rev().take(whole);
+            let newest = newest.map(|it| (it.length_millis, it.sample().len_max()));
+            assert_eq!(newest.collect::<Vec<_>>(), vec![(MINUTE_MILLIS, 256); whole]);
+            let older = history.columns().iter().rev().skip(whole);
+            assert!(older.map(|it| it.sample().len_max()).all(|len| len <= OLD_SAMPLE_MAX));
+            assert_eq!(reads(&history), 240 * 256);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
-use rowhouse_model::{Columns, HeatReport, HotRow};
+use rowhouse_model::{Columns, HeatReport, HotRow, mixed};
 
 use super::budget::Budget;
 use super::column::Column;
@@ -68,7 +68,7 @@ impl TableHeat {
         // Requests may recur in any order, so their numbers are mixed. `OFF` shifts by 63: the rest
         // is decided when it is recorded.
         let weight = 1u64 << (sampling & 63);
-        (mix(nth) & (weight - 1) == 0).then_some(weight)
+        (mixed(nth) & (weight - 1) == 0).then_some(weight)
     }
 
     /// Records requests at a row, for `weight` as many. `is_of_row` is true if all requests are for
@@ -125,36 +125,28 @@ impl TableHeat {
     /// Completes the column once the minute is over, and obeys a budget that has become smaller.
     pub(super) fn keep(&self) {
         let now_millis = self.budget.now_millis();
-        if let Some(state) = &mut *self.state.lock() {
-            state.turn(now_millis, &self.budget);
+        if let Some(state) = &mut *self.state.lock()
+            && !state.turn(now_millis, &self.budget)
+        {
             state.thin(now_millis, &self.budget);
         }
     }
 
-    /// Returns all columns, by time, the current one included.
-    pub(super) fn columns(&self) -> Vec<Column> {
-        let slot = self.state.lock();
-        let Some(state) = &*slot else { return Vec::new() };
-        state.history.columns().iter().cloned().chain(state.column()).collect()
-    }
-
     /// Returns the heat as the file has it.
     pub(super) fn stored(&self) -> StoredHeat {
-        let columns = self.columns();
         let slot = self.state.lock();
-        let halves = slot.as_ref().map(|state| state.hot_rows.stored());
-        StoredHeat { columns, hot_rows: halves.map(Vec::from).unwrap_or_default() }
+        let Some(state) = &*slot else { return StoredHeat::default() };
+        StoredHeat { columns: state.columns(), hot_rows: state.hot_rows.stored().into() }
     }
 
     /// Returns the columns that overlap a time span, and the hot rows.
     pub(super) fn report(&self, from_millis: i64, to_millis: i64) -> HeatReport {
         let now_millis = self.budget.now_millis();
-        let columns = self.columns();
-        let sketches =
-            self.state.lock().as_mut().map(|state| {
-                (state.hot_rows.rows(now_millis), state.column_sets.report(now_millis))
-            });
-        let (mut hot_rows, column_sets) = sketches.unwrap_or_default();
+        let parts = self.state.lock().as_mut().map(|state| {
+            let hot_rows = state.hot_rows.rows(now_millis);
+            (state.columns(), hot_rows, state.column_sets.report(now_millis))
+        });
+        let (columns, mut hot_rows, column_sets) = parts.unwrap_or_default();
         hot_rows.retain(HotRow::is_certain);
         // Decoded without the lock, for which requests would wait.
         let columns = columns.into_iter();
@@ -205,21 +197,31 @@ impl State {
         }
     }
 
-    /// Begins the minute's column, unless it is the current one.
-    fn turn(&mut self, now_millis: i64, budget: &Budget) {
+    /// Begins the minute's column, unless it is the current one. Returns true if it has completed a
+    /// column, and obeys the budget.
+    fn turn(&mut self, now_millis: i64, budget: &Budget) -> bool {
         let minute_millis = minute_of(now_millis);
         let ahead = self.minute_millis - minute_millis;
         if (0..SET_BACK_MILLIS).contains(&ahead) {
-            return;
+            return false;
         }
-        if let Some(column) = self.column() {
+        let column = self.column();
+        let is_completed = column.is_some();
+        if let Some(column) = column {
             self.history.push(column);
+            // Before the sample is cleared: the next one takes as much.
             self.thin(now_millis, budget);
         }
         self.grid.begin_minute();
         self.sample.clear();
         self.minute_millis = minute_millis;
         self.sampled = false;
+        is_completed
+    }
+
+    /// Returns all columns, by time, the current one included.
+    fn columns(&self) -> Vec<Column> {
+        self.history.columns().iter().cloned().chain(self.column()).collect()
     }
 
     /// Returns the current column; `None` if there were no requests.
@@ -249,12 +251,4 @@ impl State {
 
 fn minute_of(millis: i64) -> i64 {
     millis - millis.rem_euclid(MINUTE_MILLIS)
-}
-
-/// Returns a number that looks random (the last steps of SplitMix64).
-fn mix(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

@@ -91,7 +91,8 @@ impl Memstore {
         }
     }
 
-    /// Returns one for an index in memory: its bytes count in `memory` until it is dropped.
+    /// Returns an empty memstore for an index in memory. The bytes count in `memory` until the
+    /// memstore is dropped.
     pub(crate) fn of_index(memory: &Arc<IndexMemory>) -> Self {
         Self { index_bytes: Some(IndexBytes::new(memory)), ..Self::default() }
     }

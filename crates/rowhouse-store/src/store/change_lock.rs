@@ -33,6 +33,6 @@ impl Drop for Changing<'_> {
     fn drop(&mut self) {
         let noted = self.engine.observers.take_noted();
         drop(self.guard.take());
-        noted.iter().for_each(Noted::tell);
+        noted.iter().for_each(Noted::notify);
     }
 }

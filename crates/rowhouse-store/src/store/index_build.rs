@@ -313,6 +313,9 @@ impl<P: Fn(u64) + Sync> MemoryFill<'_, P> {
             let mut reasons = Vec::new();
             for rows in std::mem::take(&mut added.refused).chunks(ROWS_AT_ONCE) {
                 add_entries(base, maintained, rows, &mut reasons)?;
+                if reasons.len() >= REASONS_MAX {
+                    break;
+                }
             }
             let rows_done = self.rows_done.fetch_add(added.rows, Ordering::Relaxed) + added.rows;
             (self.progress)(rows_done);
@@ -362,7 +365,7 @@ fn add_entries(
             }
             Err(error) => return Err(error),
         }
-        if reasons.len() == REASONS_MAX {
+        if reasons.len() >= REASONS_MAX {
             break;
         }
     }

@@ -53,9 +53,8 @@ impl Store {
     /// if the table is disabled.
     ///
     /// # Errors
-    /// `SnapshotExists`; `SnapshotCreation` if there is no such table; `Unsupported` for the table of
-    /// an index in memory; `Io` and other errors from
-    /// the flushes.
+    /// `SnapshotExists`; `SnapshotCreation` if there is no such table; `Unsupported` for the table
+    /// of an index in memory; `Io` and other errors from the flushes.
     pub fn take_snapshot(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
         let _changing = self.inner.tables.changing.lock();
         let engine = &self.inner.engine;

@@ -1,8 +1,8 @@
-//! What the store holds, and the work that waits for it.
+//! Disk and memory in use, and the work that waits.
 
 use super::Store;
 
-/// A store's use of disk and memory, and the work that waits, for people who watch it.
+/// The disk and memory that a store uses, and the work that waits, for monitoring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreUsage {
@@ -18,12 +18,12 @@ pub struct StoreUsage {
     pub block_cache_misses: u64,
     /// Bytes that the compactions due now would read.
     pub compaction_bytes_due: u64,
-    /// Bytes that the file system has left; `None` if it does not say.
+    /// Free bytes in the file system; `None` if they are not known.
     pub disk_bytes_available: Option<u64>,
 }
 
 impl Store {
-    /// Returns what the store uses now. Takes locks for a short time, so it suits a sample every
+    /// Returns the current use. Takes locks for a short time, so it suits a sample every
     /// few seconds, not every call.
     pub fn usage(&self) -> StoreUsage {
         let engine = self.engine();

@@ -45,8 +45,8 @@ pub(super) fn maintain_log(engine: &Arc<Engine>) {
     }
 }
 
-/// Logs counters until the queue is closed, each before its period ends. Rests while there are
-/// none.
+/// Logs counters when their period ends, until the queue is closed. Waits without a limit while
+/// there are none.
 pub(super) fn log_counters(engine: &Arc<Engine>) {
     loop {
         match engine.counter_work.pop_until(engine.counters.next_due()) {

@@ -129,7 +129,20 @@ impl RecordBody {
             self.bytes.put_u64_le(nonce.group);
             self.bytes.put_u64_le(nonce.number);
         }
-        SealedRecord::new(self.bytes)
+        SealedRecord::new(std::mem::take(&mut self.bytes))
+    }
+}
+
+impl Drop for RecordBody {
+    fn drop(&mut self) {
+        retain_buffer(&mut self.bytes);
+    }
+}
+
+/// Leaves a buffer to this thread's next record, unless it is too large or there is none.
+fn retain_buffer(bytes: &mut Vec<u8>) {
+    if (1..=BUFFER_RETAINED_MAX).contains(&bytes.capacity()) {
+        BUFFER.set(std::mem::take(bytes));
     }
 }
 
@@ -155,9 +168,7 @@ pub(crate) struct SealedRecord {
 
 impl Drop for SealedRecord {
     fn drop(&mut self) {
-        if self.bytes.capacity() <= BUFFER_RETAINED_MAX {
-            BUFFER.set(std::mem::take(&mut self.bytes));
-        }
+        retain_buffer(&mut self.bytes);
     }
 }
 

@@ -5,10 +5,10 @@
 
 use rowhouse_model::{Durability, Result};
 
-use crate::commits::{Buffering, RowCounters};
+use crate::commits::{Buffering, TakenCounters};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::flush::log_counters;
+use crate::flush::{body_of, log_counters};
 use crate::wal::Position;
 use crate::write::record_builder::RecordBuilder;
 
@@ -61,7 +61,9 @@ pub(crate) fn commit(
     let is_synced = durability == Durability::FsyncWal;
     let buffering = buffered.map(|period| Buffering { period, is_synced });
     let is_logged = durability != Durability::SkipWal && buffering.is_none() && record.has_logged();
-    let carried = if is_logged { carry_counters(engine, &mut record)? } else { Vec::new() };
+    let carried = if is_logged { carry_counters(engine, &mut record)? } else { Carried::default() };
+    let is_synced = is_synced || carried.is_synced;
+    let carried = carried.counters;
     let mut record =
         record.seal(carried.iter().flat_map(|(_, _, counters)| counters.nonces().iter().copied()));
     let (sequence, logged) = if is_logged {
@@ -80,9 +82,7 @@ pub(crate) fn commit(
         let is_lost = |family: &FamilyStore| buffering.is_none() || family.has_versions();
         record.insert(engine, sequence, |family| !is_logged && is_lost(family));
     } else {
-        for (region, row, counters) in carried {
-            engine.counters.put_back(region, row, counters);
-        }
+        engine.counters.put_back(carried);
     }
     // Publish even if the log refused the record: an unpublished sequence would block all later
     // ones.
@@ -100,10 +100,16 @@ pub(crate) fn commit(
 /// a change that has seen a counter must not survive a crash without it. Returns them.
 #[inline]
 fn carry_counters(engine: &Engine, record: &mut RecordBuilder<'_>) -> Result<Carried> {
-    if engine.counters.is_empty() { Ok(Vec::new()) } else { take_counters(engine, record) }
+    if engine.counters.is_empty() { Ok(Carried::default()) } else { take_counters(engine, record) }
 }
 
-type Carried = Vec<(u64, Vec<u8>, RowCounters)>;
+/// Counters that a record has in addition.
+#[derive(Default)]
+struct Carried {
+    counters: TakenCounters,
+    /// The log is synced when it has them.
+    is_synced: bool,
+}
 
 /// The longest record of counters, in bytes, that may stay out of the log, so that all of them have
 /// room in one record.
@@ -114,22 +120,21 @@ const CARRYING_LEN_MAX: usize = 4 << 20;
 
 #[cold]
 fn take_counters(engine: &Engine, record: &mut RecordBuilder<'_>) -> Result<Carried> {
-    let changed = record.rows().filter_map(|(region, row)| {
-        Some((region, row.to_vec(), engine.counters.take(region, row)?))
-    });
-    let read = record.reads.iter().flat_map(|(region, touched)| {
-        let taken = engine.counters.take_touched(*region, touched).into_iter();
-        taken.map(|(row, counters)| (*region, row, counters))
-    });
-    let carried: Carried = changed.chain(read).collect();
+    let mut counters = engine.counters.take_rows(record.rows());
+    let touched = record.touched.into_iter().flatten();
+    let touched = touched.flat_map(|(region, all)| all.iter().map(|it| (*region, it)));
+    for (region, touched) in record.reads.iter().map(|(region, it)| (*region, it)).chain(touched) {
+        engine.counters.take_touched(region, touched, &mut counters);
+    }
+    let is_synced = counters.iter().any(|(_, _, counters)| counters.is_synced());
     if record.len() > CARRYING_LEN_MAX {
         // The record may have no room for them. Whatever survives of the log survives with all
         // that is before it.
-        log_counters(engine, carried)?;
-        return Ok(Vec::new());
+        log_counters(engine, counters)?;
+        return Ok(Carried { counters: TakenCounters::new(), is_synced });
     }
-    for (region, _, counters) in &carried {
-        record.carry(*region, counters);
+    if !counters.is_empty() {
+        record.carry(body_of(&counters));
     }
-    Ok(carried)
+    Ok(Carried { counters, is_synced })
 }

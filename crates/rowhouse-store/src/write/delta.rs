@@ -18,8 +18,8 @@ pub(super) struct Delta<'a> {
     join: fn(&[u8], &[u8]) -> Result<Vec<u8>>,
     pub(super) return_results: bool,
     pub(super) nonce: Option<Nonce>,
-    /// Whether it may stay out of the log for as long as a BUFFERED family allows: an increment
-    /// that does not ask for the log by itself.
+    /// True for increments that do not request SYNC_WAL or FSYNC_WAL: they may stay out of the log
+    /// for as long as a BUFFERED family allows.
     pub(super) may_be_buffered: bool,
 }
 

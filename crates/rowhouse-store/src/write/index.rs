@@ -312,8 +312,8 @@ impl<'k, 'l> IndexUpdater<'k, 'l> {
         Ok(EntryChanges::Cells(self.cells))
     }
 
-    /// Reports an index in memory if the cells have no room: it must be off before the next attempt.
-    /// Of several, the first one is.
+    /// Reports an index in memory if the cells have no room: it must be off before the next
+    /// attempt. Of several, the first one is.
     ///
     /// # Errors
     /// For a build, the error that says so.

@@ -5,7 +5,7 @@
 //! has put markers and entries with later timestamps over the entries that it changed, whether it
 //! commits before or after the scan, so only those show that the row still has.
 //!
-//! An entry that ends by time needs more than the row of now (`row_entries.rs`), so rows whose
+//! An entry that ends by time needs more than the current row (`row_entries.rs`), so rows whose
 //! cells can end are left to [`mend`](super::index_fill::mend).
 
 use std::sync::Arc;

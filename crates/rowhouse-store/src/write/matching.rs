@@ -14,14 +14,14 @@ use crate::wait_mode::WaitMode;
 impl Region {
     /// Applies deletes of different rows one by one, as [`Region::batch`], each only if its row
     /// matches: the columns that `filter` reads are read with the row locked, so no other write
-    /// comes between. Returns for each whether it was applied.
+    /// comes between. Each result is true if the delete was applied.
     pub fn delete_matching(
         &self,
         deletes: &[Mutation],
         filter: &ColumnFilter,
     ) -> Vec<Result<bool>> {
         let columns = filter.reads();
-        let passed: RefCell<HashSet<Bytes>> = RefCell::default();
+        let held_back: RefCell<HashSet<Bytes>> = RefCell::default();
         let guard = |row: &Bytes| {
             let mut get = Get::new(row.clone())?;
             get.columns = columns.clone();
@@ -29,15 +29,21 @@ impl Region {
             // A value that is not of the column's type does not match.
             let matches = filter.matches(&cells).unwrap_or(false);
             if !matches {
-                passed.borrow_mut().insert(row.clone());
+                held_back.borrow_mut().insert(row.clone());
             }
             Ok(matches)
         };
         let outcomes = apply_guarded(self, deletes, Some(&guard), WaitMode::Blocking).done();
-        self.count_writes(deletes);
-        let passed = passed.into_inner();
-        let is_applied = |delete: &Mutation| !passed.contains(delete.row());
-        let applied = deletes.iter().zip(outcomes);
-        applied.map(|(delete, outcome)| outcome.map(|_| is_applied(delete))).collect()
+        let held_back = held_back.into_inner();
+        let is_applied = |delete: &Mutation| !held_back.contains(delete.row());
+        let outcomes = deletes.iter().zip(outcomes);
+        let applied = outcomes.map(|(delete, outcome)| outcome.map(|_| is_applied(delete)));
+        let applied: Vec<Result<bool>> = applied.collect();
+        for (delete, outcome) in deletes.iter().zip(&applied) {
+            if matches!(outcome, Ok(true)) {
+                self.count_writes(std::slice::from_ref(delete));
+            }
+        }
+        applied
     }
 }

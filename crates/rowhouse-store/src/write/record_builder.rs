@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rowhouse_model::{Bytes, Cell, CellRef, Error, ErrorKind, Nonce, Result, Timestamp, escape};
 
 use crate::background::Work;
-use crate::commits::{Buffering, RowCounters, Touched};
+use crate::commits::{Buffering, Touched};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::read::Pending;
@@ -24,6 +24,8 @@ pub(crate) struct RecordBuilder<'a> {
     pub(crate) nonces: Vec<Nonce>,
     /// The rows on which the record depends, by region id, besides the rows that it changes.
     pub(crate) reads: Vec<(u64, Touched)>,
+    /// What its transaction has read or written, by region id.
+    pub(crate) touched: Option<&'a BTreeMap<u64, Vec<Touched>>>,
     /// The shortest period of the counters in it; `None` before the first.
     period: Option<Duration>,
     /// Some cells are not counters that may stay out of the log.
@@ -177,9 +179,10 @@ impl<'a> RecordBuilder<'a> {
     }
 
     /// Returns for how long the record may stay out of the log: it has counters of one row and
-    /// nothing else. A record of several rows would not survive as a whole.
+    /// nothing else, and depends on no other row. A record of several rows would not survive as a
+    /// whole, and the log would not have the counters on which it depends.
     pub(crate) fn buffered(&self) -> Option<Duration> {
-        let period = self.period.filter(|_| !self.must_log)?;
+        let period = self.period.filter(|_| !self.must_log && self.reads.is_empty())?;
         let mut rows = self.rows();
         let first = rows.next();
         rows.all(|row| Some(row) == first).then_some(period)
@@ -187,9 +190,7 @@ impl<'a> RecordBuilder<'a> {
 
     /// Adds counters of earlier increments to the log record alone: the memstores have them. They
     /// go before the record's own cells, which may replace one of them.
-    pub(crate) fn carry(&mut self, region: u64, counters: &RowCounters) {
-        let mut carried = RecordBody::default();
-        counters.encode(region, &mut carried);
+    pub(crate) fn carry(&mut self, carried: RecordBody) {
         let moved = self.body.put_first(carried);
         for part in self.parts.iter_mut().filter(|part| part.is_logged) {
             part.begin += moved;
@@ -237,8 +238,8 @@ impl SealedBuilder<'_> {
         })
     }
 
-    /// Notes that the log does not have the record, which has counters of one row alone. Before it
-    /// is visible: what has read a counter must know that the log may lack it.
+    /// Notes that the log does not have the record, which has counters of one row alone. Called
+    /// before the record is visible: a reader of the counter must know that the log may lack it.
     #[cold]
     pub(crate) fn note_counters(&self, engine: &Engine, buffering: Buffering) {
         let Some((region, row)) = self.rows().next() else { return };

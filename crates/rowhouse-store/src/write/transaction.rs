@@ -359,11 +359,7 @@ impl Transaction {
 
     fn record(&self) -> Result<Record<'_>> {
         let mut record = Record::new(strongest(self.durability.iter().copied()), self.now);
-        if !self.engine.counters.is_empty() {
-            let read = self.touched.iter();
-            record.cells.reads =
-                read.flat_map(|(id, all)| all.iter().map(|it| (*id, it.clone()))).collect();
-        }
+        record.cells.touched = Some(&self.touched);
         for (region, cells) in &self.writes {
             for cell in cells {
                 record.push(region, region.family(cell.family())?, cell, None);

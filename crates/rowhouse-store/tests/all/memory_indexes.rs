@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, Delete, Durability, ErrorKind, FamilyDescriptor, Mutation, Put, Result,
-    Scan, Snapshot, TableDescriptor, TableName, Timestamp,
+    Bytes, Cell, CellKind, Delete, Durability, ErrorKind, FamilyDescriptor, Get, Increment,
+    Mutation, Put, Result, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE};
 use rowhouse_store::{Settings, Store, Table, check};
@@ -154,7 +154,7 @@ fn an_open_builds_the_index_in_parallel_ranges_and_answers_stay_equal() {
 }
 
 #[test]
-fn rows_whose_cells_end_get_entries_that_end() {
+fn entries_expire_with_the_cells_of_their_rows() {
     let (dir, store, table_before) = open("by_sender [sender] memory");
     let mut ends = Put::new("bob").unwrap().add("d", "s", "eve").unwrap();
     ends.ttl_millis = Some(3_600_000);
@@ -181,6 +181,38 @@ fn a_killed_process_leaves_nothing_of_the_index_and_the_next_open_builds_it() {
 }
 
 #[test]
+fn entries_and_buffered_counters_of_one_row_survive_a_kill_as_their_puts_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open_at(dir.path(), 64 << 20);
+    let counters = FamilyDescriptor::new("n").unwrap().attribute("BUFFERED", "60m");
+    store.create_table(mail("by_sender [sender] memory").family(counters), &[]).unwrap();
+    let table = table(&store);
+    let row = |nth: usize| format!("user {}", nth % 7);
+    let counter = |store: &Store, nth: usize| {
+        let get = Get::new(row(nth)).unwrap().column("n", "c");
+        let row = store.table(&name("mail")).unwrap().get(&get).unwrap();
+        row.value("n", "c").map(|value| i64::from_be_bytes(value[..].try_into().unwrap()))
+    };
+    let mut logged = [None; 7];
+    for nth in 0..300_usize {
+        let increment = Increment::new(row(nth)).unwrap().add("n", "c", 1).unwrap();
+        table.mutate(&increment.into()).unwrap();
+        // The record has the entries beside it, and the row's counters in front.
+        if nth % 3 == 0 {
+            table.mutate(&put(&row(nth), &format!("sender {nth}"))).unwrap();
+            logged[nth % 7] = counter(&store, nth);
+        }
+    }
+    let copy = copy_of_store(dir.path());
+    let killed = open_at(copy.path(), 64 << 20);
+    assert_clean(&killed, 7);
+    assert_eq!(keys(&killed), keys(&store));
+    for (nth, logged) in logged.into_iter().enumerate() {
+        assert_eq!(counter(&killed, nth), logged, "row {nth}");
+    }
+}
+
+#[test]
 fn a_write_that_skips_the_log_stays_out_of_it() {
     let (dir, store, table) = open("by_sender [sender] memory");
     let mut put = Put::new("bob").unwrap().add("d", "s", "eve").unwrap();
@@ -192,7 +224,7 @@ fn a_write_that_skips_the_log_stays_out_of_it() {
 }
 
 #[test]
-fn removed_entries_free_their_memory_and_open_readers_keep_what_they_see() {
+fn removed_entries_free_their_memory_and_open_readers_still_see_them() {
     let (_dir, store, table) = open("by_sender [sender] memory");
     fill(&table, 0..100);
     let point = store.read_point();
@@ -259,7 +291,7 @@ fn bulk_loads_truncations_and_restores_build_the_index_anew() {
     store.take_snapshot(Snapshot::new("s", name("mail")).unwrap()).unwrap();
     let cell = |row: &str, sender: &str| {
         let at = Timestamp::from_millis(i64::MAX - 2).unwrap();
-        Cell::new(row.to_owned(), b"d", b"s", at, CellKind::Put, sender.to_owned()).unwrap()
+        Cell::new(row, b"d", b"s", at, CellKind::Put, sender).unwrap()
     };
     let rows = vec![vec![cell("a000000", "loaded")], vec![cell("b", "loaded")]];
     let mut loaded = rows.into_iter();

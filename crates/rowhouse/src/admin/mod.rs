@@ -49,7 +49,7 @@ pub use rowhouse_model::{
 };
 pub use rowhouse_schema::{
     ColumnGroup, ColumnGroups, HotPrefix, LoadCause, LoadKind, LoadProfile, LoadVerdict,
-    MissingEvidence, Remedy, RemedyKind, RowLoad, SampledRequest,
+    MissingEvidence, Remedy, RemedyKind, RowLoad,
 };
 pub use rowhouse_store::CompactionKind;
 

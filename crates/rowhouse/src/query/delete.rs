@@ -4,8 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use rowhouse_model::{
-    Bytes, DeleteRows, DeletedCells, Error, Filter, Mutation, Result, RowRange, Scan, TimeRange,
-    Timestamp,
+    Bytes, DeleteRows, DeletedCells, Error, Mutation, Result, RowRange, TimeRange, Timestamp,
 };
 use rowhouse_schema::{Direction, Plan, Predicate, TimeZone, zone_name};
 
@@ -18,9 +17,9 @@ use crate::table::Table;
 /// before [`RowDeletion::run`] or [`RowDeletion::step`].
 ///
 /// Rows are deleted as by single deletes, in batches: no range has a marker of its own. Readers see
-/// some rows gone before others. Indexes, full-text indexes and observers follow. The deletion holds
-/// the keys of one batch. If it is interrupted, the same deletion run again goes on with the rows
-/// that are left.
+/// some rows gone before others. Indexes, full-text indexes and observers follow. The deletion
+/// holds the keys of one batch. If it is interrupted, the same deletion run again goes on with the
+/// rows that are left.
 ///
 /// In this process and on a rowhouse server, a row is deleted only if it matches the query when it
 /// is deleted: conditions on columns are checked again with the row locked. A condition with
@@ -52,8 +51,8 @@ enum Rest {
     All,
     /// Those in the request's range, which the store or a server finds.
     InRange,
-    /// Those whose keys this client has still to read.
-    OfKeys(Keys),
+    /// Those whose keys this client has still to read, after the deletes of keys that it has read.
+    OfKeys(Keys, Vec<Mutation>),
     None,
 }
 
@@ -85,7 +84,8 @@ impl fmt::Display for DeleteAdvice {
         match self {
             Self::Truncate => write!(
                 f,
-                "every row whose key fits is deleted: truncate empties a table without reading it"
+                "every row that fits the template is deleted: truncate empties a table without \
+                 reading it"
             ),
             Self::TruncateRegions(regions) => write!(
                 f,
@@ -107,7 +107,8 @@ impl<'t> Query<'t> {
     /// [`Query::count`].
     ///
     /// Rows whose keys do not fit the template stay. Times are in the zone of [`Query::zone`].
-    /// [`Query::using`] has an effect on Apache HBase alone; elsewhere the index is chosen.
+    /// [`Query::using`] names an index on Apache HBase alone. Elsewhere the index is chosen, and a
+    /// deletion with `using` is refused.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -146,13 +147,7 @@ impl<'t> Query<'t> {
             return Err(has(part));
         }
         let plan = self.delete_plan()?;
-        if let Some(qualifiers) = plan.qualifiers().first() {
-            return Err(Error::unsupported(format!(
-                "a query with conditions on fields of qualifiers selects cells, and whole rows \
-                 are deleted: column={}",
-                qualifiers.column().name()
-            )));
-        }
+        plan.refuse_qualifiers()?;
         let (_, predicate) = self.asked.as_ref().map_err(Clone::clone)?;
         let mut request = DeleteRows::new(RowRange::all());
         request.query = Some(predicate.to_string());
@@ -227,9 +222,8 @@ impl RowDeletion<'_> {
         self
     }
 
-    /// Returns how many rows were deleted so far. A row that changed until it matched no more does
-    /// not count. Rows deleted by a call whose answer was lost do not count, nor those that a step
-    /// deleted whose future was dropped.
+    /// Returns the number of deleted rows. A row that no longer matched is not counted, nor is a
+    /// row deleted by a call whose answer was lost.
     pub fn deleted(&self) -> u64 {
         self.deleted
     }
@@ -255,7 +249,7 @@ impl RowDeletion<'_> {
         }
         match &mut self.rest {
             Rest::None => {}
-            Rest::OfKeys(_) => self.delete_keys().await?,
+            Rest::OfKeys(..) => self.delete_keys().await?,
             Rest::All | Rest::InRange => {
                 let request = self.request.clone()?;
                 let done = self.table.backend().delete_rows(self.table.id(), request).await?;
@@ -280,24 +274,33 @@ impl RowDeletion<'_> {
         };
         if finds {
             if let (Some(query), Some(text)) = (&self.query, &request.query) {
-                if let By::Index(index) = &query.by {
+                let index = match &query.by {
+                    By::Any => None,
+                    By::Key => Some("key"),
+                    By::Index(index) => Some(&index[..]),
+                };
+                if let Some(index) = index {
                     return Err(Error::invalid(format!(
-                        "the index by which rows to delete are found is chosen: index={index}"
+                        "a deletion chooses its index here: leave out index={index}"
                     )));
                 }
                 query.check_text(text)?;
             }
             return Ok(Rest::InRange);
         }
-        Ok(Rest::OfKeys(match self.query.take() {
-            Some(query) => {
+        let keys = match (self.query.take(), &request.query) {
+            (Some(query), _) => {
                 Keys::OfQuery(Box::new(Query { keys_only: true, ..query }.rows().await?))
             }
-            None => {
-                let scan = Scan::new(request.range.clone()).filter(Filter::FirstKeyOnly);
-                Keys::OfScan(Box::new(self.table.scan(scan).await?))
+            // Without the query, all rows in the range would be deleted.
+            (None, Some(query)) => {
+                return Err(Error::invalid(format!(
+                    "the first step of this deletion failed, begin a new one: query={query}"
+                )));
             }
-        }))
+            (None, None) => Keys::OfScan(Box::new(self.table.scan(request.scan()).await?)),
+        };
+        Ok(Rest::OfKeys(keys, Vec::new()))
     }
 
     /// Deletes rows whose keys this client reads.
@@ -305,8 +308,7 @@ impl RowDeletion<'_> {
         let request = self.request.clone()?;
         let started = Instant::now();
         for _ in 0..STEP_BATCHES_MAX {
-            let Rest::OfKeys(keys) = &mut self.rest else { return Ok(()) };
-            let mut batch: Vec<Mutation> = Vec::new();
+            let Rest::OfKeys(keys, batch) = &mut self.rest else { return Ok(()) };
             while batch.len() < request.batch_rows as usize
                 && let Some(key) = keys.next().await?
             {
@@ -314,15 +316,18 @@ impl RowDeletion<'_> {
             }
             let is_last = batch.len() < request.batch_rows as usize;
             let mut failed = None;
-            for outcome in self.table.batch(batch).await {
+            // If this step is dropped or fails, the next one repeats the deletes.
+            let outcomes = self.table.batch(batch.clone()).await;
+            for (delete, outcome) in std::mem::take(batch).into_iter().zip(outcomes) {
                 match outcome {
                     Ok(_) => self.deleted += 1,
-                    Err(error) => failed = failed.or(Some(error)),
+                    Err(error) => {
+                        batch.push(delete);
+                        failed = failed.or(Some(error));
+                    }
                 }
             }
             if let Some(error) = failed {
-                // The keys are read: a new deletion has to find the rows that are left.
-                self.request = Err(error.clone());
                 return Err(error);
             }
             if is_last {
@@ -346,11 +351,12 @@ impl RowDeletion<'_> {
         let plan = self.query.as_ref().map(Query::delete_plan).transpose()?;
         let has_matches = self.query.as_ref().is_some_and(Query::has_matches);
         let mut advice = Vec::new();
-        let is_whole = match &plan {
-            // A hash in the key does not tell all values apart.
-            Some(plan) => !has_matches && plan.is_exact() && plan.candidates().next().is_none(),
-            None => request.cells == DeletedCells::Row && request.timestamp.is_latest(),
-        };
+        // A hash in the key does not tell all values apart.
+        let is_by_key = |plan: &Plan| plan.is_exact() && plan.candidates().next().is_none();
+        let is_whole = request.cells == DeletedCells::Row
+            && request.timestamp.is_latest()
+            && !has_matches
+            && plan.as_ref().is_none_or(is_by_key);
         if is_whole {
             let whole_rows = std::slice::from_ref(&request.range);
             let ranges = plan.as_ref().map_or(whole_rows, Plan::ranges);
@@ -380,5 +386,51 @@ impl Keys {
             Self::OfQuery(rows) => rows.next().await?.map(|row| copied(row.key_bytes())),
             Self::OfScan(rows) => rows.next().await?.map(|row| copied(row.key())),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rowhouse_model::Scan;
+
+    use super::*;
+    use crate::observer::{Additions, Observer, RowChange};
+    use crate::{Put, TableSpec};
+
+    struct Refusing(Arc<AtomicBool>);
+
+    impl Observer for Refusing {
+        fn row_changes(&self, change: &RowChange, _: &mut Additions<'_>) -> Result<()> {
+            let is_refused = change.row[..] == b"x3"[..] && self.0.load(Ordering::Relaxed);
+            if is_refused { Err(Error::invalid("not now")) } else { Ok(()) }
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_failed_step_of_keys_that_the_client_read_is_repeated() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = crate::open(dir.path().to_str().unwrap()).await.unwrap();
+        let table = database.create_table(TableSpec::new("t").family("d")).await.unwrap();
+        for nth in 0..10 {
+            let put = Put::new(format!("x{nth}")).unwrap().add("d", "q", "v").unwrap();
+            table.put(put).await.unwrap();
+        }
+        let refuses = Arc::new(AtomicBool::new(true));
+        database.observe("t", Refusing(Arc::clone(&refuses))).await.unwrap();
+        let mut deletion = table.delete_rows(RowRange::all(), DeletedCells::Row).batch_rows(4);
+        let scan = deletion.request.as_ref().unwrap().scan();
+        let keys = Keys::OfScan(Box::new(table.scan(scan).await.unwrap()));
+        deletion.rest = Rest::OfKeys(keys, Vec::new());
+        for _ in 0..2 {
+            assert!(deletion.step().await.is_err());
+        }
+        assert_eq!(deletion.deleted(), 6, "the refused row was not, in two batches of four");
+        refuses.store(false, Ordering::Relaxed);
+        assert_eq!(deletion.run().await.unwrap(), 10);
+        assert_eq!(table.scan(Scan::all()).await.unwrap().collect().await.unwrap(), []);
+        database.close().await.unwrap();
     }
 }

@@ -28,7 +28,7 @@
 
 mod access;
 mod analyze;
-mod delete;
+pub mod delete;
 #[cfg(not(feature = "search"))]
 mod no_search;
 mod row;
@@ -49,7 +49,6 @@ use rowhouse_schema::{KeySchema, TimeZone};
 use rowhouse_store::ReadTrace;
 
 pub use crate::analysis::{Analysis, StepTime};
-pub use delete::{DeleteAdvice, RowDeletion};
 pub use row::QueryRow;
 pub use rowhouse_query::{Access, AccessPath};
 pub use rowhouse_schema::{

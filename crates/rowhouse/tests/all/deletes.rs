@@ -11,7 +11,8 @@ use proptest::test_runner::TestRunner;
 use rowhouse::filter::CompareOperator;
 use rowhouse::key::TimeZone;
 use rowhouse::observer::{Additions, Observer, RowChange};
-use rowhouse::query::{DeleteAdvice, Predicate, Query};
+use rowhouse::query::delete::DeleteAdvice;
+use rowhouse::query::{Predicate, Query};
 use rowhouse::schema::IndexState;
 use rowhouse::{
     Bytes, Condition, Database, DeletedCells, ErrorKind, Get, Increment, Mutation, Put, Result,
@@ -97,7 +98,7 @@ async fn keys(query: Query<'_>) -> BTreeSet<Bytes> {
 }
 
 /// The law: a deletion removes the rows that the query returns, as many as it counts, and no other.
-async fn deletes_what_it_returns(database: &Database, seed: u64) {
+async fn assert_query_rows_are_deleted(database: &Database, seed: u64) {
     let mut random = Random::new(seed);
     let key = KEYS[random.below(KEYS.len() as u64) as usize];
     let table = random_table(database, "mail", key, &mut random).await;
@@ -132,7 +133,7 @@ async fn a_deletion_removes_exactly_the_rows_that_its_query_returns() {
         let cases = if is_server { 6 } else { 12 };
         for _ in 0..cases {
             let seed = any::<u64>().new_tree(&mut runner).unwrap().current();
-            deletes_what_it_returns(&database, seed).await;
+            assert_query_rows_are_deleted(&database, seed).await;
         }
         database.close().await.unwrap();
     })
@@ -250,7 +251,8 @@ async fn parts_of_queries_that_a_deletion_does_not_have_are_refused() {
             (query().versions(2), "versions"),
             (query().time_range(range.unwrap()), "time range"),
             (query().with_misfits(), "rows whose keys do not fit"),
-            (query().using("by_sender"), "by_sender"),
+            (query().using("by_sender"), "leave out index=by_sender"),
+            (query().using_key(), "leave out index=key"),
             (table.query("tagged.tag = 'a'"), "tagged"),
             (table.query("nothing = 1"), "nothing"),
             (table.query("user = "), "user"),
@@ -421,6 +423,76 @@ async fn observers_see_each_row_and_may_refuse() {
     database.close().await.unwrap();
 }
 
+/// Refuses changes to the rows that it has.
+#[derive(Clone, Default)]
+struct Refused(Arc<std::sync::Mutex<BTreeSet<Bytes>>>);
+
+impl Observer for Refused {
+    fn row_changes(&self, change: &RowChange, _: &mut Additions<'_>) -> Result<()> {
+        let is_refused = self.0.lock().unwrap().contains(&change.row[..]);
+        if is_refused { Err(rowhouse::Error::invalid("this row stays")) } else { Ok(()) }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_of_one_row_ends_a_deletion_of_columns_with_the_exact_count() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+    let table = database.create_table(TableSpec::new("t").family("d").family("f")).await.unwrap();
+    for n in 0..20 {
+        let put = Put::new(format!("x{n:02}")).unwrap();
+        let put = put.add("d", "q", "v").unwrap().add("f", "q", "v").unwrap();
+        table.put(put).await.unwrap();
+    }
+    let refused = Refused::default();
+    database.observe("t", refused.clone()).await.unwrap();
+    refused.0.lock().unwrap().insert("x05".into());
+    for cells in [DeletedCells::Column("d".into(), "q".into()), DeletedCells::Family("f".into())] {
+        let deletion = || table.delete_rows(RowRange::all(), cells.clone()).batch_rows(10);
+        let mut refusing = deletion();
+        assert!(refusing.step().await.unwrap(), "the error is for the next step");
+        assert_eq!(refusing.deleted(), 10);
+        let error = refusing.step().await.unwrap_err();
+        assert!(error.message().contains("this row stays"), "{error}");
+        assert_eq!(refusing.deleted(), 10);
+        assert!(deletion().run().await.is_err());
+        refused.0.lock().unwrap().clear();
+        assert_eq!(deletion().run().await.unwrap(), 10);
+        refused.0.lock().unwrap().insert("x05".into());
+    }
+    assert!(all_keys(&table).await.is_empty());
+    database.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_without_the_family_or_column_get_no_markers_and_do_not_count() {
+    on_both(async |database, _| {
+        let table = database.create_table(TableSpec::new("t").family("d").family("f"));
+        let table = table.await.unwrap();
+        for (row, family, qualifier) in [("a", "d", "q"), ("b", "d", "r"), ("c", "f", "q")] {
+            let put = Put::new(row).unwrap().add(family, qualifier, "v").unwrap();
+            table.put(put).await.unwrap();
+        }
+        for cells in [
+            DeletedCells::Column("d".into(), "q".into()),
+            DeletedCells::Family("d".into()),
+            DeletedCells::Family("f".into()),
+        ] {
+            let deletion = table.delete_rows(RowRange::all(), cells.clone());
+            assert_eq!(deletion.run().await.unwrap(), 1, "{cells:?}");
+        }
+        let mut raw = Scan::all();
+        raw.raw = true;
+        let rows = table.scan(raw).await.unwrap().collect().await.unwrap();
+        let markers = rows.iter().map(|row| row.to_cells().len() - 1);
+        assert_eq!(markers.collect::<Vec<_>>(), [1, 1, 1]);
+        let unknown = table.delete_rows(RowRange::all(), DeletedCells::Family("x".into()));
+        assert!(unknown.run().await.is_err());
+        database.close().await.unwrap();
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn cheaper_ways_are_named() {
     on_both(async |database, _| {
@@ -431,7 +503,7 @@ async fn cheaper_ways_are_named() {
         }
         let advice = async |query: &str| mail.query(query).delete().advice().await.unwrap();
         let by_age = DeleteAdvice::TimeToLive("at".to_owned());
-        assert_eq!(advice("at < 2020").await, [by_age.clone()]);
+        assert_eq!(advice("at < 2020").await, std::slice::from_ref(&by_age));
         assert_eq!(advice("at <= 2020-01-01 and at < 2021").await, [by_age]);
         assert_eq!(advice("user = 'bob'").await, [DeleteAdvice::TruncateRegions(1)]);
         assert_eq!(advice("user >= ''").await, [DeleteAdvice::TruncateRegions(2)]);
@@ -445,6 +517,14 @@ async fn cheaper_ways_are_named() {
         assert_eq!(of(RowRange::all(), DeletedCells::Family("d".into())).await, []);
         let prefix = RowRange::prefix(b"bob");
         assert_eq!(of(prefix, DeletedCells::Row).await, [DeleteAdvice::TruncateRegions(1)]);
+        let older = Timestamp::from_millis(5).unwrap();
+        for deletion in [
+            mail.query("user = 'bob'").delete(),
+            mail.query_where(Predicate::all()).delete(),
+            mail.delete_rows(RowRange::all(), DeletedCells::Row),
+        ] {
+            assert_eq!(deletion.timestamp(older).advice().await.unwrap(), []);
+        }
         assert!(mail.get(&Get::new("a").unwrap()).await.unwrap().is_empty());
         database.close().await.unwrap();
     })

@@ -45,7 +45,11 @@ async fn seeded(seed: u64) -> (tempfile::TempDir, Database, Random) {
 }
 
 async fn table(database: &Database, key: &str) -> Table {
-    let spec = TableSpec::new("mail").key(key).columns(COLUMNS).indexes(INDEXES);
+    table_with(database, key, INDEXES).await
+}
+
+async fn table_with(database: &Database, key: &str, indexes: &str) -> Table {
+    let spec = TableSpec::new("mail").key(key).columns(COLUMNS).indexes(indexes);
     let table = database.create_table(spec.family("d").family("f").family("g")).await.unwrap();
     let puts = (0..OTHERS).map(|nth| -> Mutation {
         let key = [("user", format!("other{nth}").into()), ("n", (nth % 200).into())];
@@ -463,7 +467,9 @@ fn compare_with_store(store: &Store, answered: &Answered) {
 async fn pages_and_scans_of_a_server_answer_queries_as_the_library_does() {
     for seed in 0..histories() {
         let (dir, database, mut random) = seeded(seed).await;
-        let table = table(&database, KEYS[random.below(3) as usize]).await;
+        // An index in memory is built anew after an open, so estimates of its entries differ.
+        let indexes = INDEXES.replace(" memory", "");
+        let table = table_with(&database, KEYS[random.below(3) as usize], &indexes).await;
         for _ in 0..40 {
             change(&table, &mut random).await;
         }

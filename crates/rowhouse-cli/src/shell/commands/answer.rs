@@ -6,7 +6,9 @@ use rowhouse::{Bytes, Value};
 use rowhouse_model::escape_line;
 
 use super::decode;
-use super::query_parts::{check, mistake, say_next, say_skipped, searched, using_index, zone};
+use super::query_parts::{
+    check, mistake, say_hints, say_next, say_skipped, searched, using_index, zone,
+};
 use super::search::Order;
 use crate::shell::failure::{Result, usage_error};
 use crate::shell::options::{OptionText, Options};
@@ -83,20 +85,22 @@ pub(super) async fn say_answer(
     let search = check(&query, text).await?;
     keys.order.check(search.as_ref())?;
     match answer {
-        Answer::Rows => Ok(()),
+        Answer::Rows => {}
         Answer::Count => {
             let count = searched(text, query.count().await)?;
-            session.say(format_args!("{count} row(s)"))
+            session.say(format_args!("{count} row(s)"))?;
         }
         Answer::Keys => {
             let schema = decode::schema(keys.decode, &table)?;
-            let Some(rows) = limit else {
-                return say_keys(session, schema, &searched(text, query.keys().await)?);
-            };
-            let page = searched(text, query.keys_page(rows as usize).await)?;
-            say_keys(session, schema, &page.keys)?;
-            say_skipped(session, page.left_out, page.unreadable)?;
-            say_next(session, page.next.as_deref())
+            match limit {
+                None => say_keys(session, schema, &searched(text, query.keys().await)?)?,
+                Some(rows) => {
+                    let page = searched(text, query.keys_page(rows as usize).await)?;
+                    say_keys(session, schema, &page.keys)?;
+                    say_skipped(session, page.left_out, page.unreadable)?;
+                    say_next(session, page.next.as_deref())?;
+                }
+            }
         }
         Answer::Facets(field) => {
             let values = limit.map_or(usize::MAX, |limit| limit as usize);
@@ -106,9 +110,10 @@ pub(super) async fn say_answer(
                 let value = escape_line(&quoted(&facet.value));
                 session.say(format_args!(" {field}={value}, rows={}", facet.rows))?;
             }
-            session.say(format_args!("{} value(s)", facets.len()))
+            session.say(format_args!("{} value(s)", facets.len()))?;
         }
     }
+    say_hints(session, &table, text)
 }
 
 /// The options that go with KEYS_ONLY.

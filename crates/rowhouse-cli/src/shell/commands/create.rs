@@ -1,7 +1,9 @@
 //! `create`.
 
+use std::collections::BTreeSet;
+
 use rowhouse::TableSpec;
-use rowhouse::schema::FamilyDescriptor;
+use rowhouse::schema::{COLUMNS_ATTRIBUTE, FamilyDescriptor, INDEXES_ATTRIBUTE, KEY_ATTRIBUTE};
 
 use super::declared::{self, Declared};
 use super::presplit;
@@ -53,13 +55,15 @@ async fn create(session: &mut Session, call: Call) -> Result<CommandOutput> {
     let known = call.command.options;
     let mut spec = TableSpec::new(&name);
     let mut has_families = false;
+    // Attributes declared so far: none may be declared twice.
+    let mut names = BTreeSet::new();
     for argument in flatten(call.arguments.into_iter().skip(1)) {
         spec = match argument {
             Value::Hash(pairs) if pairs.iter().any(|(name, _)| name == "NAME") => {
                 has_families = true;
                 spec.family_with(family(known, pairs)?)
             }
-            Value::Hash(pairs) => table_options(spec, known, &name, pairs)?,
+            Value::Hash(pairs) => table_options(spec, known, &name, pairs, &mut names)?,
             Value::Text(_) => {
                 has_families = true;
                 spec.family(&argument::text("FAMILY", &argument)?)
@@ -111,8 +115,12 @@ fn table_options(
     known: &[OptionText],
     table: &str,
     pairs: Hash,
+    names: &mut BTreeSet<String>,
 ) -> Result<TableSpec> {
     let mut options = Options::new(known, format!("table {table}"), pairs)?;
+    let given =
+        [("KEY", KEY_ATTRIBUTE), ("COLUMNS", COLUMNS_ATTRIBUTE), ("INDEXES", INDEXES_ATTRIBUTE)];
+    let given: Vec<_> = given.into_iter().filter(|(option, _)| options.has(option)).collect();
     if let Some(template) = options.take_text("KEY")? {
         spec = spec.key(&template);
     }
@@ -125,6 +133,12 @@ fn table_options(
     spec = spec.splits(presplit::take(&mut options)?);
     let declared = Declared::of_table(&mut options)?;
     options.finish()?;
+    let given = given.into_iter().map(|(_, attribute)| attribute);
+    for name in given.chain(declared.attributes.iter().map(|(name, _)| &name[..])) {
+        if !names.insert(name.to_owned()) {
+            return usage_error(format!("the attribute {name} is declared twice"));
+        }
+    }
     for (name, value) in declared.attributes {
         spec = value.iter().fold(spec, |spec, value| spec.attribute(&name, value));
     }

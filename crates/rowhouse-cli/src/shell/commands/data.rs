@@ -281,7 +281,7 @@ async fn delete_all(session: &mut Session, mut call: Call) -> Result<()> {
             let table = session.database.table(&table).await?;
             let request = cells_to_delete(session, &table, column, at).await?;
             let deletion = table.delete_rows(prefix.prefix(&table)?, request.cells);
-            let batch = batch.clamp(1, DeleteRows::BATCH_ROWS_MAX);
+            let batch = batch.min(DeleteRows::BATCH_ROWS_MAX);
             deletion.timestamp(at).batch_rows(batch).run().await?;
             Ok(())
         }

@@ -214,7 +214,12 @@ impl Declared {
     }
 
     fn take_hashes(&mut self, options: &mut Options) -> Result<()> {
-        self.attributes.extend(options.take_texts("METADATA")?);
+        for (name, value) in options.take_texts("METADATA")? {
+            if self.attributes.iter().any(|(declared, _)| *declared == name) {
+                return usage_error(format!("{name} is given twice: as an option and in METADATA"));
+            }
+            self.attributes.push((name, value));
+        }
         self.configuration.extend(options.take_texts("CONFIGURATION")?);
         Ok(())
     }

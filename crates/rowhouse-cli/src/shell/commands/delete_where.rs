@@ -2,8 +2,7 @@
 
 use rowhouse_model::DeleteRows;
 
-use super::query::say_hints;
-use super::query_parts::{TZ, USING, check, mistake, searched, using_index, zone};
+use super::query_parts::{TZ, USING, check, mistake, say_hints, searched, using_index, zone};
 use crate::shell::command::Action::Changes;
 use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, required};
 use crate::shell::failure::Result;
@@ -18,7 +17,9 @@ pub(super) const COMMANDS: &[Command] = &[Command {
     about: "Deletes the rows that a query returns.",
     details: "Each row is deleted as by deleteall, if it matches then; rows whose keys do not fit \
               the template stay. If it is interrupted, the same command goes on with the rows that \
-              are left. It says where truncating or a TTL would do the same at less cost.",
+              are left. It says where truncating or a TTL would do the same at less cost. USING \
+              names an index on Apache HBase alone: elsewhere the index is chosen, and USING is \
+              refused.",
     examples: &[
         "delete_where 'mail', \"user = 'bob' and at < 2020\"",
         "delete_where 'mail', \"user = 'bob' and at < 2020\", DRY_RUN => true",

@@ -1,7 +1,7 @@
 //! Commands about indexes.
 
 use rowhouse::key::{KeySchema, escape};
-use rowhouse::schema::{IndexSchema, is_former_key};
+use rowhouse::schema::{IndexSchema, IndexState, is_former_key};
 
 use crate::counted::counted;
 use crate::shell::command::Action::{Changes, Reads};
@@ -66,6 +66,7 @@ async fn verify(session: &mut Session, mut call: Call) -> Result<()> {
         return compare(session, &table, &index, &by_hand).await;
     }
     let report = session.database.admin().verify_index(&table, &index).await?;
+    let state = session.database.admin().index_state(&table, &index).await?;
     session.say(format_args!(
         "{}, {}, {} missing, {} stale",
         counted(report.rows, "row"),
@@ -75,6 +76,11 @@ async fn verify(session: &mut Session, mut call: Call) -> Result<()> {
     ))?;
     if report.unfit_rows > 0 {
         say_unfit(session, report.unfit_rows)?;
+    }
+    if state != IndexState::Ready {
+        session.say(format_args!(
+            "The index is not ready, so entries may be missing or stale: state={state}"
+        ))?;
     }
     Ok(())
 }

@@ -1,8 +1,7 @@
 //! `query`: rows by their key fields, by declared columns and by words; and `explain`: how a query
 //! is answered.
 
-use rowhouse::Table;
-use rowhouse::query::{Page, Predicate, QueryRows, Statistics};
+use rowhouse::query::{Page, QueryRows, Statistics};
 
 use super::analyze::{ANALYZE, Analyze, SVG};
 use super::answer::{Answer, COUNT, FACETS, KEYS_ONLY, say_answer};
@@ -10,8 +9,8 @@ use super::column::{COLUMN, COLUMNS, WrittenColumns};
 use super::converter::{FORMATTER, FORMATTER_CLASS, MAXLENGTH};
 use super::decode::{self, DECODE, Declared};
 use super::query_parts::{
-    TZ, USING, check, check_index, has_matches, mistake, say_next, say_skipped, searched,
-    using_index, zone,
+    TZ, USING, check, check_index, has_matches, mistake, say_hints, say_next, say_skipped,
+    searched, using_index, zone,
 };
 use super::read::{LIMIT, REVERSED, TIMERANGE, TIMESTAMP, VERSIONS, time_range};
 use super::search::{BY_FIELD, BY_SCORE, SNIPPETS, Shown};
@@ -142,13 +141,6 @@ async fn query(session: &mut Session, mut call: Call) -> Result<()> {
         }
     }
     say_hints(session, &table, &text)
-}
-
-/// Prints hints about conditions that probably do not mean what was meant.
-pub(super) fn say_hints(session: &mut Session, table: &Table, text: &str) -> Result<()> {
-    let Ok(predicate) = Predicate::parse(text) else { return Ok(()) };
-    let hints = predicate.hints(table.key_schema().ok(), table.column_schema().ok());
-    hints.iter().try_for_each(|hint| session.say(format_args!("HINT: {hint}")))
 }
 
 /// Prints a page, and how to continue after it.

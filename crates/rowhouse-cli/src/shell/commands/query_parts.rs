@@ -2,6 +2,7 @@
 //! the lines after the rows.
 
 use rowhouse::ErrorKind;
+use rowhouse::Table;
 use rowhouse::key::TimeZone;
 use rowhouse::query::{Predicate, Query};
 use rowhouse_schema::{SearchPlan, parse_zone};
@@ -95,4 +96,11 @@ pub(super) fn say_skipped(session: &mut Session, left_out: u64, unreadable: u64)
         }
     }
     Ok(())
+}
+
+/// Prints hints about conditions that probably do not mean what was meant.
+pub(super) fn say_hints(session: &mut Session, table: &Table, text: &str) -> Result<()> {
+    let Ok(predicate) = Predicate::parse(text) else { return Ok(()) };
+    let hints = predicate.hints(table.key_schema().ok(), table.column_schema().ok());
+    hints.iter().try_for_each(|hint| session.say(format_args!("HINT: {hint}")))
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rowhouse_model::{Bytes, escape, escape_controls};
+use rowhouse_model::{Bytes, HeatSample, escape, escape_controls};
 
+use super::LoadProfile;
 use super::parts;
-use super::{LoadProfile, SampledRequest};
 use crate::KeySchema;
 use crate::value::Quoted;
 
@@ -75,7 +75,7 @@ impl<'p> Evidence<'p> {
         count as f64 / self.count() as f64
     }
 
-    pub(super) fn request(&self, at: usize) -> &'p SampledRequest {
+    pub(super) fn request(&self, at: usize) -> &'p HeatSample {
         &self.profile.sample[at]
     }
 

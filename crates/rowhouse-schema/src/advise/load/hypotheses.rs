@@ -113,11 +113,8 @@ pub(super) fn choose(
         others.extend(burst(evidence));
         // Regions that part a value, and one beginning from the others, divide the load.
         let few = few_values(evidence);
-        let hot = if few.as_ref().is_some_and(|few| few.is_of_several()) {
-            None
-        } else {
-            hot_prefix(evidence)
-        };
+        let is_few = |few: &Hypothesis| few.is_of_several() && few.is_supported();
+        let hot = if few.as_ref().is_some_and(is_few) { None } else { hot_prefix(evidence) };
         // A value that all keys have is less than one beginning of these keys.
         let concentrated = hot.into_iter().chain(few);
         others.extend(concentrated.filter(|_| !is_divided));
@@ -217,9 +214,8 @@ fn frontier(evidence: &Evidence<'_>, level: usize) -> [usize; 2] {
     [below, beyond].map(|count| count * members.len() / counted)
 }
 
-/// Returns true if the values of the first part that is not constant fall in steps, false if they
-/// grow so; `None` if they do neither, or have fewer steps, or one
-/// with a larger share.
+/// Returns true if the values of the first varying part fall in steps, and false if they rise in
+/// steps. Returns `None` if they do neither, have fewer steps, or one step has a larger share.
 fn grows_in_steps(evidence: &Evidence<'_>, steps_min: usize, step_share_max: f64) -> Option<bool> {
     let groups = evidence.groups(&evidence.members, evidence.level);
     let largest = groups[0].len() as f64 / evidence.members.len() as f64;

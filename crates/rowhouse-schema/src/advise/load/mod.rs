@@ -12,7 +12,7 @@ mod remedy;
 mod tests;
 mod text;
 
-use rowhouse_model::{Bytes, HeatBucket, HeatReport, HotRow, RowRange, thinned};
+use rowhouse_model::{Bytes, HeatBucket, HeatReport, HeatSample, HotRow, RowRange, thinned};
 
 use crate::KeySchema;
 use evidence::Evidence;
@@ -28,15 +28,6 @@ pub struct RowLoad {
     pub load: u64,
 }
 
-/// A request in a sample.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SampledRequest {
-    /// The time, in milliseconds since 1970.
-    pub at_millis: i64,
-    /// The row key, or the first 128 bytes.
-    pub row: Bytes,
-}
-
 /// A table's load over some time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadProfile {
@@ -45,7 +36,7 @@ pub struct LoadProfile {
     /// Requests in the minutes that have a sample.
     pub sampled_total: u64,
     /// A sample of these, in the order in which they came. Each counts for equally many.
-    pub sample: Vec<SampledRequest>,
+    pub sample: Vec<HeatSample>,
     /// The busiest rows in the last minutes, the busiest first.
     pub rows: Vec<RowLoad>,
     /// The load on all rows in these minutes.
@@ -66,6 +57,14 @@ pub enum LoadKind {
 }
 
 impl LoadKind {
+    /// A name for labels: `reads` or `writes`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+        }
+    }
+
     /// Returns the requests with this kind.
     pub fn of(self, bucket: &HeatBucket) -> u64 {
         match self {
@@ -250,17 +249,10 @@ impl LoadProfile {
             let count = sample.clone().count();
             total += load;
             sampled_total += if count > 0 { load } else { 0 };
-            weighted.extend(sample.map(|request| {
-                let request =
-                    SampledRequest { at_millis: request.at_millis, row: request.row.clone() };
-                (load as f64 / count as f64, request)
-            }));
+            weighted.extend(sample.map(|request| (load as f64 / count as f64, request.clone())));
         }
         let row = |it: &HotRow| {
-            let load = match kind {
-                LoadKind::Reads => it.reads,
-                LoadKind::Writes => it.writes,
-            };
+            let load = if is_write { it.writes } else { it.reads };
             RowLoad { row: it.row.clone(), load: load.saturating_sub(it.overestimate) }
         };
         let mut rows: Vec<_> = report.hot_rows.iter().map(row).collect();
@@ -281,8 +273,31 @@ impl LoadProfile {
         }
     }
 
+    /// Returns the profiles for a report's writes and reads.
+    pub fn of_kinds(report: &HeatReport, regions: &[RowRange]) -> [(LoadKind, Self); 2] {
+        [LoadKind::Writes, LoadKind::Reads]
+            .map(|kind| (kind, Self::of_heat(report, kind, regions.to_vec())))
+    }
+
     /// Judges the load. `schema` is the table's template, if it has one.
     pub fn judge(&self, schema: Option<&KeySchema>) -> LoadVerdict {
+        let (mut verdict, chosen) = self.tested(schema);
+        if let Some((evidence, chosen)) = chosen {
+            verdict.remedies = remedy::remedies(&evidence, &chosen, verdict.region_share);
+        }
+        verdict
+    }
+
+    /// As [`LoadProfile::judge`], but tries no remedies, which takes most of the time.
+    pub fn cause(&self, schema: Option<&KeySchema>) -> LoadVerdict {
+        self.tested(schema).0
+    }
+
+    /// Returns the verdict without remedies, and what it was made from unless it is unknown.
+    fn tested<'p>(
+        &'p self,
+        schema: Option<&'p KeySchema>,
+    ) -> (LoadVerdict, Option<(Evidence<'p>, Hypothesis)>) {
         let mut verdict = LoadVerdict {
             cause: LoadCause::Even,
             share: 0.0,
@@ -293,19 +308,20 @@ impl LoadProfile {
         };
         if let Some(missing) = self.missing() {
             verdict.cause = LoadCause::Unknown(missing);
-            return verdict;
+            return (verdict, None);
         }
         let evidence = Evidence::new(self, schema);
         let chosen = match hypotheses::choose(&evidence, verdict.region_share) {
             Ok(chosen) => chosen,
             Err((cause, count)) => {
                 verdict.cause = LoadCause::Unknown(MissingEvidence::Certainty { cause, count });
-                return verdict;
+                return (verdict, None);
             }
         };
-        verdict.remedies = remedy::remedies(&evidence, &chosen, verdict.region_share);
-        let Hypothesis { cause, share, confidence, .. } = chosen;
-        LoadVerdict { cause, share, confidence, ..verdict }
+        verdict.cause = chosen.cause.clone();
+        verdict.share = chosen.share;
+        verdict.confidence = chosen.confidence;
+        (verdict, Some((evidence, chosen)))
     }
 
     fn missing(&self) -> Option<MissingEvidence> {

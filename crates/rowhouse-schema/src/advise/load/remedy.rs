@@ -39,14 +39,14 @@ pub struct Remedy {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RemedyKind {
-    /// Regions that begin at other keys. It costs questions nothing.
+    /// Regions that begin at other keys. It costs queries nothing.
     Split {
         /// The first key of each region but the first.
         bounds: Vec<Bytes>,
         /// The same as text.
         texts: Vec<String>,
     },
-    /// Another key, for which all rows are written again. A question that does not fix the field
+    /// Another key, for which all rows are written again. A query that does not fix the field
     /// reads all buckets.
     Key {
         /// The template.
@@ -146,8 +146,8 @@ fn split(evidence: &Evidence<'_>, early: &[Bytes], late: &[Bytes], now: f64) -> 
     (share_after <= now * LOWERED).then_some(remedy)
 }
 
-/// Returns the key with a bucket in front that lowers the busiest share. A bucket of a field that is
-/// not the cause keeps the rows of the cause together, so it comes first.
+/// Returns the key with a bucket in front that lowers the busiest share. A bucket of a field that
+/// is not the cause keeps the rows of the cause together, so it comes first.
 fn key(evidence: &Evidence<'_>, chosen: &Hypothesis, share_before: f64) -> Option<Remedy> {
     let schema = evidence.schema?;
     let values = decoded(evidence, schema)?;

@@ -6,8 +6,11 @@ const START_MILLIS: i64 = 1_700_000_000_000;
 fn profile(rows: Vec<Bytes>) -> LoadProfile {
     let total = rows.len() as u64;
     let requests = rows.into_iter().zip(0..);
-    let sample =
-        requests.map(|(row, nth)| SampledRequest { at_millis: START_MILLIS + nth * 100, row });
+    let sample = requests.map(|(row, nth)| HeatSample {
+        at_millis: START_MILLIS + nth * 100,
+        row,
+        is_write: true,
+    });
     LoadProfile {
         total,
         sampled_total: total,
@@ -57,7 +60,7 @@ fn a_number_alone_is_spread_by_its_own_bucket() {
     assert_eq!(verdict.cure(), Some("[bucket 16 of n]foo[n digits 8]"));
     let text = verdict.to_string();
     assert!(text.contains("at new keys, after those of the time before: `n` grows"), "{text}");
-    assert!(text.contains("A question that does not fix `n` then reads 16 ranges"), "{text}");
+    assert!(text.contains("A query that does not fix `n` then reads 16 ranges"), "{text}");
 }
 
 #[test]
@@ -178,6 +181,32 @@ fn bounds_that_do_not_fit_are_named_and_better_ones_proposed() {
     profile.regions =
         fitting.iter().zip(stops).map(|(start, stop)| RowRange::new(start.clone(), stop)).collect();
     assert_eq!(profile.judge(None).cause, LoadCause::Even);
+}
+
+#[test]
+fn a_certain_hot_beginning_is_named_where_few_values_are_undecided() {
+    let verdict = judge("[user string][id u64]", |schema, number| {
+        let user = match mixed(number) % 10 {
+            0..6 => "hot".to_owned(),
+            6..8 => "warm".to_owned(),
+            _ => user(number),
+        };
+        schema.encode(&[("user", user.into()), ("id", mixed(number * 2).into())]).unwrap()
+    });
+    let prefix = HotPrefix { field: Some("user".to_owned()), value: "'hot'".to_owned() };
+    assert_eq!(verdict.cause, LoadCause::HotPrefix { prefix }, "{verdict}");
+}
+
+#[test]
+fn a_cause_is_that_of_the_judgement_without_remedies() {
+    let schema = KeySchema::parse("[at millis][user string]").unwrap();
+    let key = |number| [("at", at(number).into()), ("user", user(number).into())];
+    let rows = (0..3_000).map(|number| schema.encode(&key(number)).unwrap());
+    let profile = profile(rows.collect());
+    let judged = profile.judge(Some(&schema));
+    assert!(!judged.remedies.is_empty());
+    let without_remedies = LoadVerdict { remedies: Vec::new(), ..judged };
+    assert_eq!(profile.cause(Some(&schema)), without_remedies);
 }
 
 #[test]

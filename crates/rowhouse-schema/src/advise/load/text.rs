@@ -70,7 +70,7 @@ impl LoadVerdict {
                  without a sample of their keys."
             )?,
             MissingEvidence::SampleSize { count, needed } => {
-                write!(f, "Cannot judge yet: requests in the sample={count}, needed={needed}.")?
+                write!(f, "Cannot judge yet: requests in the sample={count}, needed={needed}.")?;
             }
             MissingEvidence::Keys => write!(
                 f,
@@ -137,14 +137,14 @@ impl fmt::Display for Remedy {
                 write!(
                     f,
                     "Regions that begin at {}{more} spread it: the busiest share falls from \
-                     {before} to {after}, and questions cost what they cost now.",
+                     {before} to {after}, and queries cost what they cost now.",
                     listed.join("; ")
                 )
             }
             RemedyKind::Key { template, field, buckets } => write!(
                 f,
                 "This key spreads it: {template}; the busiest share falls from {before} to \
-                 {after}. A question that does not fix `{field}` then reads {buckets} ranges; \
+                 {after}. A query that does not fix `{field}` then reads {buckets} ranges; \
                  rowhouse simulate, or advise in the shell, says what that costs."
             ),
         }

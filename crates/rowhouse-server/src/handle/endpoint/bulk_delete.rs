@@ -63,7 +63,7 @@ pub(super) fn run(
 fn delete_of(row: &Row, kind: BulkDeleteKind, timestamp: Option<Timestamp>) -> Result<Delete> {
     let at = timestamp.unwrap_or(Timestamp::LATEST);
     let mut delete = Delete::new(Bytes::copy_from_slice(row.key()))?;
-    // What a row has a marker for already.
+    // Columns that already have a marker.
     let mut marked: BTreeSet<(&[u8], &[u8])> = BTreeSet::new();
     for cell in row.cells() {
         let family = cell.family();

@@ -16,10 +16,13 @@ struct Moment {
     passed: f64,
 }
 
+/// Makes the key of a request.
+type MakeKey = Box<dyn FnMut(&mut Draw, &Moment) -> Bytes>;
+
 /// Makes the keys of a load.
 struct Keys {
     template: Option<String>,
-    make: Box<dyn FnMut(&mut Draw, &Moment) -> Bytes>,
+    make: MakeKey,
 }
 
 impl Keys {
@@ -344,11 +347,14 @@ fn even_keys(draw: &mut Draw) -> Keys {
         0 => Keys::with_template("[user string][at millis]", move |draw, moment| {
             vec![("user", user(moved(draw, moment))), ("at", at(moment))]
         }),
-        1 => Keys::with_template("[user string][at millis desc]", move |draw, moment| {
-            vec![("user", user(one(draw))), ("at", at(moment))]
-        }),
-        2 => {
-            let template = format!("[bucket {buckets} of user][user string][at millis]");
+        kind @ (1 | 2 | 4 | 6 | 11) => {
+            let template = match kind {
+                1 => "[user string][at millis desc]".to_owned(),
+                2 => format!("[bucket {buckets} of user][user string][at millis]"),
+                4 => format!("[salt {buckets}][at millis][user string]"),
+                6 => "[user text md5 4 hex][at millis]".to_owned(),
+                _ => format!("[bucket {buckets} of user][at millis][user string]"),
+            };
             Keys::with_template(&template, move |draw, moment| {
                 vec![("user", user(one(draw))), ("at", at(moment))]
             })
@@ -357,17 +363,8 @@ fn even_keys(draw: &mut Draw) -> Keys {
             let template = format!("[bucket {buckets} of n][n u64]");
             Keys::with_template(&template, |_, moment| vec![("n", (1_000 + moment.nth).into())])
         }
-        4 => {
-            let template = format!("[salt {buckets}][at millis][user string]");
-            Keys::with_template(&template, move |draw, moment| {
-                vec![("at", at(moment)), ("user", user(one(draw)))]
-            })
-        }
         5 => Keys::with_template("[salt 4 a-d]-[id text]", |_, moment| {
             vec![("id", format!("foo{:06}", moment.nth).into())]
-        }),
-        6 => Keys::with_template("[user text md5 4 hex][at millis]", move |draw, moment| {
-            vec![("user", user(one(draw))), ("at", at(moment))]
         }),
         7 => Keys::with_template("[phone digits 11 reverse]", |_, moment| {
             vec![("phone", (13_800_000_000 + moment.nth).into())]
@@ -384,10 +381,6 @@ fn even_keys(draw: &mut Draw) -> Keys {
             let at = START_MILLIS - draw.below(30 * 86_400_000) as i64;
             vec![("at", time(at)), ("user", user(one(draw)))]
         }),
-        11 => Keys::with_template(
-            &format!("[bucket {buckets} of user][at millis][user string]"),
-            move |draw, moment| vec![("at", at(moment)), ("user", user(one(draw)))],
-        ),
         12 => Keys::plain(|draw, _| format!("row{:07}", draw.below(1_000_000)).into_bytes()),
         13 => Keys::plain(|draw, _| format!("{:016x}", draw.bits()).into_bytes()),
         14 => Keys::plain(move |draw, _| format!("u{}", one(draw)).into_bytes()),
@@ -549,22 +542,15 @@ fn few_keys(draw: &mut Draw) -> (Keys, &'static str) {
             });
             (keys, "kind")
         }
-        2 => {
-            // Rows of one blogger in random order.
-            let keys = Keys::with_template("[blogger text]_[at millis digits desc]", |draw, _| {
-                let at = START_MILLIS - draw.below(30 * 86_400_000) as i64;
+        kind @ (2 | 3) => {
+            // Rows of one blogger in random order; first the newest one, or not.
+            let has_newest = kind == 3;
+            let template = "[blogger text]_[at millis digits desc]";
+            let keys = Keys::with_template(template, move |draw, moment| {
+                let old = START_MILLIS - draw.below(30 * 86_400_000) as i64;
+                let at = if has_newest && moment.nth == 0 { START_MILLIS } else { old };
                 vec![("blogger", "123".into()), ("at", time(at))]
             });
-            (keys, "blogger")
-        }
-        3 => {
-            // A row of the blogger, then all others.
-            let keys =
-                Keys::with_template("[blogger text]_[at millis digits desc]", |draw, moment| {
-                    let old = START_MILLIS - draw.below(30 * 86_400_000) as i64;
-                    let at = if moment.nth == 0 { START_MILLIS } else { old };
-                    vec![("blogger", "123".into()), ("at", time(at))]
-                });
             (keys, "blogger")
         }
         4 => {
@@ -598,8 +584,13 @@ fn prefix_keys(
         if draw.chance(share) { hot } else { draw.below(users) }
     };
     match draw.below(9) {
-        0 => {
-            let keys = Keys::with_template("[user string][id u32]", move |draw, moment| {
+        kind @ (0 | 2 | 5) => {
+            let template = match kind {
+                0 => "[user string][id u32]",
+                2 => "[bucket 16 of user][user string][id u32]",
+                _ => "[user text md5 4 hex][id u32]",
+            };
+            let keys = Keys::with_template(template, move |draw, moment| {
                 vec![("user", user(one(draw, moment))), ("id", draw.below(1_000_000_000).into())]
             });
             (keys, Some("user"))
@@ -607,13 +598,6 @@ fn prefix_keys(
         1 => {
             let keys = Keys::with_template("[user string][at millis desc]", move |draw, moment| {
                 vec![("user", user(one(draw, moment))), ("at", time(moment.at_millis))]
-            });
-            (keys, Some("user"))
-        }
-        2 => {
-            let template = "[bucket 16 of user][user string][id u32]";
-            let keys = Keys::with_template(template, move |draw, moment| {
-                vec![("user", user(one(draw, moment))), ("id", draw.below(1_000_000_000).into())]
             });
             (keys, Some("user"))
         }
@@ -629,13 +613,6 @@ fn prefix_keys(
                 let id = draw.below(1_000_000_000);
                 let user = user(one(draw, moment));
                 vec![("tenant", "acme".into()), ("user", user), ("id", id.into())]
-            });
-            (keys, Some("user"))
-        }
-        5 => {
-            let template = "[user text md5 4 hex][id u32]";
-            let keys = Keys::with_template(template, move |draw, moment| {
-                vec![("user", user(one(draw, moment))), ("id", draw.below(1_000_000_000).into())]
             });
             (keys, Some("user"))
         }

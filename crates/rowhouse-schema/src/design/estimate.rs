@@ -123,6 +123,8 @@ struct Sampled {
     predicates: Vec<Vec<Predicate>>,
     /// For each question, the rows that match, each time that it is asked.
     matching: Vec<Vec<f64>>,
+    /// For each question, the most rows that can match in a table of any size.
+    matching_max: Vec<f64>,
 }
 
 /// What one way to read reads from a table, before a limit ends it.
@@ -151,6 +153,8 @@ struct QuestionModel<'e> {
     needs_order: bool,
     matching: &'e [f64],
     matching_growth: Growth,
+    /// The most rows that can match in a table of any size.
+    matching_max: f64,
     /// The ways to read it, the key first, and their growths.
     ways: Vec<&'e (WayReads, Growth)>,
 }
@@ -225,6 +229,7 @@ impl Estimator {
             needs_order: larger.workload.needs_order(question),
             matching,
             matching_growth: Growth::between(self.sizes(), [&smaller.matching[at], matching]),
+            matching_max: larger.matching_max[at],
             ways: tables.iter().map(|table| &table.ways[at]).collect(),
         };
         let chosen = model.cheapest(self.rows_real, self.columns);
@@ -293,11 +298,13 @@ impl QuestionModel<'_> {
         let counts = way.rows.iter().zip(self.matching).map(|(in_ranges, matching)| {
             let in_ranges = growth.at(*in_ranges, rows);
             // Rows that match are in the ranges.
-            let matching = if is_exact {
-                in_ranges
-            } else {
-                self.matching_growth.at(*matching, rows).min(in_ranges)
-            };
+            if is_exact {
+                return limit
+                    .map_or(in_ranges, |limit| limit.min(in_ranges))
+                    .min(self.matching_max);
+            }
+            let matching = self.matching_growth.at(*matching, rows);
+            let matching = matching.min(in_ranges).min(self.matching_max);
             let share = limit.map_or(1.0, |limit| (limit / matching).min(1.0));
             in_ranges * share
         });
@@ -328,10 +335,12 @@ impl QuestionModel<'_> {
     /// Returns the most rows and entries that one question can read.
     fn rows_possible(&self, at: usize, rows: f64) -> f64 {
         let way = &self.ways[at].0;
-        let limit = self.limit().filter(|_| self.is_exact(at));
-        let fetched = limit.unwrap_or(rows).min(rows) * way.fetched;
-        let ended = limit.filter(|_| way.streams || way.is_ordered);
-        ended.unwrap_or(rows).min(rows) + fetched
+        let is_exact = self.is_exact(at);
+        let in_ranges = if is_exact { rows.min(self.matching_max) } else { rows };
+        let limit = self.limit().filter(|_| is_exact).unwrap_or(f64::INFINITY);
+        let fetched = limit.min(in_ranges) * way.fetched;
+        let ended = if way.streams || way.is_ordered { limit } else { f64::INFINITY };
+        ended.min(in_ranges) + fetched
     }
 
     /// Returns the ranges that one question reads, and the rows that it reads one by one.
@@ -350,7 +359,15 @@ impl Sampled {
             (0..RUNS).map(|nth| workload.ask_predicate(question, nth)).collect::<Result<Vec<_>>>()
         });
         let predicates = predicates.collect::<Result<Vec<_>>>()?;
-        let mut sampled = Self { workload, records, predicates, matching: Vec::new() };
+        let matching_max = predicates.iter().map(|predicates: &Vec<Predicate>| {
+            let counts = predicates.iter().map(|predicate| workload.matching_max(predicate));
+            counts
+                .map(|count| count.map_or(f64::INFINITY, |count| count as f64))
+                .fold(0.0, f64::max)
+        });
+        let matching_max = matching_max.collect();
+        let mut sampled =
+            Self { workload, records, predicates, matching: Vec::new(), matching_max };
         sampled.matching = sampled.all_matching()?;
         Ok(sampled)
     }
@@ -573,6 +590,14 @@ mod tests {
             "field n u64: sequence\nwrite 100/s\nrows 2000\nask n >= ? and n < ? + 100 : 1/s";
         let (now, real) = rows(text, "[n u64]", "");
         assert!(now == real && (90.0..=100.0).contains(&real), "{now} {real}");
+        // Most ranges in so few rows go beyond the last one.
+        for rows_made in [150, 600] {
+            let text = text.replace("2000", &rows_made.to_string());
+            for key in ["[n u64]", "[bucket 16 of n][n u64]"] {
+                let (now, real) = rows(&text, key, "");
+                assert!(now <= 100.0 && real <= 100.0, "{rows_made} {key}: {now} {real}");
+            }
+        }
         let text = "field n u64: sequence\nwrite 100/s\nrows 2000\nask n = ? : 1/s";
         assert_eq!(rows(text, "[n u64]", ""), (1.0, 1.0));
     }
@@ -602,6 +627,14 @@ mod tests {
                 assert!(real <= 2.0 * 864_000.0, "{question} {key}: {real}");
             }
         }
+    }
+
+    #[test]
+    fn numbers_that_begin_again_are_no_bound() {
+        let text =
+            "field n u8: sequence\nfield id uuid: random\nwrite 100/s\nrows 2000\nask n = ? : 1/s";
+        let (_, real) = rows(text, "[n u8][id uuid]", "");
+        assert!(real > 10_000.0, "{real}");
     }
 
     #[test]

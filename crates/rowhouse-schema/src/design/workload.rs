@@ -502,6 +502,16 @@ impl Workload {
         }
     }
 
+    /// Returns the most rows that can match a query in a table of any size: rows have different
+    /// numbers of a sequence.
+    pub(super) fn matching_max(&self, predicate: &Predicate) -> Option<u128> {
+        let numbers = self
+            .variables
+            .iter()
+            .filter(|variable| variable.is_sequence_of(self.rows_real().max(self.rows())));
+        numbers.filter_map(|it| predicate.integers_allowed(it.field.name())).min()
+    }
+
     /// Returns a key with all fields in workload order.
     pub(super) fn plain_key(&self) -> Result<KeySchema> {
         let fields = self.fields().iter();
@@ -545,6 +555,17 @@ impl Variable {
             Draw::Values { count, .. } => Some(count),
             Draw::Sequence { .. } | Draw::Random | Draw::Now => None,
         }
+    }
+
+    /// Returns true if each of so many rows has another number of a sequence.
+    fn is_sequence_of(&self, rows: u64) -> bool {
+        let Some((Distribution { draw: Draw::Sequence { from }, .. }, _)) = self.made else {
+            return false;
+        };
+        let last = u128::from(from) + u128::from(rows);
+        // Numbers begin again after the type's greatest one.
+        let domain = self.field.field_type().domain();
+        domain.is_some_and(|domain| last <= domain.max.unsigned_abs())
     }
 
     /// The length that all values have, if they are made texts with the same length.

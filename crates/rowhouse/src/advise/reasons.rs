@@ -61,9 +61,9 @@ fn compared(design: &AdvisedDesign, other: &AdvisedDesign, name: &str) -> String
     format!(
         "It costs {:.0} rows per second, and its busiest region takes {:.0} % of the writes; {name} \
          costs {:.0}, with {:.0} %.",
-        design.cost,
+        design.score,
         design.share * 100.0,
-        other.cost,
+        other.score,
         other.share * 100.0
     )
 }

@@ -122,3 +122,86 @@ fn capitalized(text: &str) -> String {
     let first = chars.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(chars).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    /// Returns a design with these costs in rows per second, and the busiest region's share.
+    fn design(
+        key: &str,
+        indexes: &[&str],
+        kind: DesignKind,
+        (reads, load, share): (f64, f64, f64),
+    ) -> AdvisedDesign {
+        AdvisedDesign {
+            key: key.to_owned(),
+            indexes: indexes.iter().map(|&index| index.to_owned()).collect(),
+            kind,
+            is_present: false,
+            is_plain: false,
+            simulation: None,
+            reads,
+            load,
+            cost: reads,
+            share,
+            score: reads + load,
+            refusals: Vec::new(),
+        }
+    }
+
+    fn promoted() -> AdvisedDesign {
+        let index = "by_sender [sender][at desc]";
+        let costs = (2_000.0, 1_000.0, 0.2);
+        design("[user string][at millis desc]", &[index], DesignKind::Promoted, costs)
+    }
+
+    fn sequential() -> AdvisedDesign {
+        let costs = (50_000.0, 2_000.0, 1.0);
+        design("[at millis][user string]", &[], DesignKind::Sequential, costs)
+    }
+
+    fn hashed() -> AdvisedDesign {
+        let key = "[hash 2 of user][user string][at millis desc]";
+        design(key, &[], DesignKind::Random, (9_000.0, 500.0, 0.13))
+    }
+
+    fn check(designs: &[AdvisedDesign], expected: Expect) {
+        let workload = Workload::parse("field user string: 9 values\nwrite 50/s").unwrap();
+        let others = designs.iter().enumerate();
+        let alternative = alternative(&designs[0], others);
+        let trade = trade(&workload, designs, 0, alternative);
+        expected.assert_eq(&trade.join("\n"));
+    }
+
+    #[test]
+    fn a_trade_names_techniques_factors_and_the_second_best() {
+        let present = AdvisedDesign { is_present: true, ..sequential() };
+        check(&[promoted(), hashed(), present], expect![[""]]);
+    }
+
+    #[test]
+    fn without_a_present_design_the_plain_key_is_the_comparison() {
+        let plain = AdvisedDesign { is_plain: true, ..sequential() };
+        check(&[hashed(), plain.clone(), promoted()], expect![[""]]);
+        // Nothing trades the other way with a design that is best in both.
+        let best = AdvisedDesign { reads: 10.0, load: 10.0, ..promoted() };
+        check(&[best, plain], expect![[""]]);
+    }
+
+    #[test]
+    fn a_design_that_breaks_a_limit_is_no_second_best() {
+        let refused = AdvisedDesign { refusals: vec!["too many".to_owned()], ..hashed() };
+        check(&[promoted(), refused], expect![[""]]);
+    }
+
+    #[test]
+    fn costs_within_a_tenth_are_the_same() {
+        let present =
+            AdvisedDesign { is_present: true, reads: 2_100.0, load: 4_000.0, ..promoted() };
+        let present = AdvisedDesign { indexes: Vec::new(), ..present };
+        check(&[promoted(), present], expect![[""]]);
+    }
+}

@@ -10,6 +10,8 @@ use rowhouse::advise::{Design, Simulation, Workload, advise, simulate};
 
 /// Rows of each simulation.
 const ROWS: u64 = 3000;
+/// Rows of each simulation of a frozen workload.
+const FROZEN_ROWS: u64 = 600;
 /// Of a larger space, designs at equal distances are simulated.
 const DESIGNS_MAX: usize = 240;
 
@@ -97,7 +99,7 @@ async fn advice_for_frozen_workloads_costs_at_most_a_fifth_more_than_their_best_
     let dir = scratch();
     for (trade, seed, key, indexes) in FROZEN {
         let (name, text) = text_of(trade, seed);
-        let workload = workload(&text, 1200);
+        let workload = workload(&text, FROZEN_ROWS);
         let design = Design::new(&workload, key, indexes).unwrap();
         let simulation = simulate(&workload, &design, dir.path()).await.unwrap();
         assert!(!is_refused(&simulation), "{name}: {:?}", simulation.warnings);

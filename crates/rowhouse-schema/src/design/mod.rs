@@ -6,8 +6,10 @@
 //! values from real rows. [`table_design`] is a key with indexes, [`reading`] says how it reads a
 //! question, and [`spread`] counts the writes to its [`regions`]. [`propose`] makes designs for the
 //! [`shape`]s of questions, [`estimate`] says what they cost from how counts grow ([`growth`]),
-//! [`search`] combines keys with indexes, and [`rank`] orders them. [`wide`] is a design with the last key fields in qualifiers.
+//! [`search`] combines keys with indexes, and [`rank`] orders them. [`wide`] is a design with the last
+//! key fields in qualifiers. [`commands`] are the shell's, that lead to a design.
 
+mod commands;
 mod distribution;
 mod estimate;
 mod growth;

@@ -58,7 +58,7 @@ impl Advice {
 }
 
 /// How a step begins that promotes an index.
-pub(super) const PROMOTE: &str = "promote_index";
+const PROMOTE: &str = "promote_index";
 
 /// A design and what it costs.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use rowhouse_model::{Error, Result};
 use rowhouse_schema::{Design, Estimator, Proposal, WideForm, Workload, two_digits};
 
 use super::advice::{Advice, AdvisedDesign, is_plain};
-use super::reasons::{declaration, gives_up, reasons, steps, tall_or_wide};
+use super::reasons::{gives_up, reasons, tall_or_wide};
 use super::simulate::simulate;
 use super::trade::{alternative, trade};
 use super::warnings::broken_by_estimate;
@@ -105,14 +105,20 @@ pub async fn advise_with_progress(
     let mut designs = search.finish();
     designs.sort_by(compare);
     let (mut advice, advised) = advice(workload, designs);
-    if let Some(design) = proposals.iter().find(|it| it.design.to_string() == advised.text()) {
-        advice.wide = wide(workload, &design.design).await?;
+    // Every design comes from a proposal.
+    let design = proposals.iter().map(|it| &it.design).find(|it| it.to_string() == advised.text());
+    if let Some(design) = design {
+        advice.declaration = design.declaration();
+        if advice.is_change {
+            advice.steps = design.steps(workload);
+        }
+        advice.wide = wide(workload, design).await?;
     }
     advice.tall_or_wide = tall_or_wide(advice.wide.as_ref(), &advised);
     Ok(advice)
 }
 
-/// Returns the advice without the wide form, and the advised design.
+/// Returns the advice without the wide form and the commands, and the advised design.
 fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> (Advice, AdvisedDesign) {
     let present = designs.iter().position(|design| design.is_present);
     let is_change = match (designs.first(), present.map(|at| &designs[at])) {
@@ -139,8 +145,8 @@ fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> (Advice, AdvisedD
         trade: trade(workload, &designs, advised, alternative),
         alternative,
         gives_up: gives_up(workload, &designs, advised),
-        declaration: declaration(workload, &designs[advised]),
-        steps: if is_change { steps(workload, &designs[advised]) } else { Vec::new() },
+        declaration: String::new(),
+        steps: Vec::new(),
         wide: None,
         tall_or_wide: Vec::new(),
         designs,

@@ -1,8 +1,8 @@
 //! The reasons for an advice, in sentences, and the way to it.
 
-use rowhouse_schema::{Design, FieldType, KeySchema, WideForm, Workload};
+use rowhouse_schema::{FieldType, KeySchema, WideForm, Workload};
 
-use super::advice::{AdvisedDesign, PROMOTE};
+use super::advice::AdvisedDesign;
 
 /// Differences below a tenth are not worth a sentence.
 const WORTH_SAYING: f64 = 1.1;
@@ -183,47 +183,4 @@ pub(super) fn tall_or_wide(wide: Option<&WideForm>, tall: &AdvisedDesign) -> Vec
             .to_owned()
     });
     said
-}
-
-/// Returns the shell command that creates the table, on several lines.
-pub(super) fn declaration(workload: &Workload, design: &AdvisedDesign) -> String {
-    let families = Design::new(workload, &design.key, &design.indexes.join("\n"));
-    let families = families.map(|design| design.families()).unwrap_or_default();
-    let families: Vec<String> = families.iter().map(|name| quoted(name)).collect();
-    let mut command =
-        format!("create 'NAME', {},\n  KEY => {}", families.join(", "), quoted(&design.key));
-    if let Some(columns) = workload.columns() {
-        command += &format!(",\n  COLUMNS => {}", quoted(&columns.to_string()));
-    }
-    if !design.indexes.is_empty() {
-        command += &format!(",\n  INDEXES => {}", quoted(&design.indexes.join("; ")));
-    }
-    command
-}
-
-/// Returns the shell commands from the present table to the one with this design.
-pub(super) fn steps(workload: &Workload, design: &AdvisedDesign) -> Vec<String> {
-    let Some(key) = workload.key() else { return Vec::new() };
-    let alter =
-        |indexes: &[String]| format!("alter 'NAME', INDEXES => {}", quoted(&indexes.join("; ")));
-    if key.to_string() == design.key {
-        return vec![alter(&design.indexes)];
-    }
-    let advised = Design::new(workload, &design.key, &design.indexes.join("\n")).ok();
-    let Some(copy) = advised.and_then(|advised| advised.copy_of(key, "advised")) else {
-        return vec![
-            "The types of the fields change, so no index leads there: create the table anew, and \
-             import its rows."
-                .to_owned(),
-        ];
-    };
-    let with_copy: Vec<String> = workload.indexes().iter().cloned().chain([copy]).collect();
-    let promote = format!("{PROMOTE} 'NAME', 'advised'");
-    // The last step drops the old key, which the promotion leaves as an index.
-    vec![alter(&with_copy), promote, alter(&design.indexes)]
-}
-
-/// Returns a text as the shell reads it.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }

@@ -73,7 +73,7 @@ pub use computed::Computed;
 pub use design::{
     BusiestShares, Design, DesignEstimate, DesignKind, Distribution, Draw, Estimator, Limits,
     Proposal, Question, QuestionEstimate, QuestionReading, ROWS_PER_RANGE, ROWS_PER_WRITE, Record,
-    RegionModel, Spread, TableSpread, Way, WideForm, Workload, two_digits,
+    RegionModel, RowSample, Spread, TableSpread, Way, WideForm, Workload, two_digits,
 };
 pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::{Fault, KeyMismatch};

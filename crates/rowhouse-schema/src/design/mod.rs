@@ -3,17 +3,20 @@
 //!
 //! [`parse`] reads a [`workload`], whose [`question`]s and [`distribution`]s print themselves;
 //! [`made`] makes values from numbers, [`random`] the numbers from a seed, and a [`sample`] has
-//! values from real rows. [`table_design`] is a key with indexes, [`reading`] says how it reads a
+//! values from real rows, which [`of_table`] takes from a table. [`table_design`] is a key with indexes, [`reading`] says how it reads a
 //! question, and [`spread`] counts the writes to its [`regions`]. [`propose`] makes designs for the
 //! [`shape`]s of questions, [`estimate`] says what they cost from how counts grow ([`growth`]),
-//! [`search`] combines keys with indexes, and [`rank`] orders them. [`wide`] is a design with the last
+//! [`search`] combines keys with indexes, [`limits`] says which limits a design breaks, and [`rank`]
+//! orders them. [`wide`] is a design with the last
 //! key fields in qualifiers. [`commands`] are the shell's, that lead to a design.
 
 mod commands;
 mod distribution;
 mod estimate;
 mod growth;
+mod limits;
 mod made;
+mod of_table;
 mod parse;
 mod parse_values;
 mod piece;
@@ -34,6 +37,7 @@ mod workload;
 
 pub use distribution::{Distribution, Draw};
 pub use estimate::{DesignEstimate, Estimator, QuestionEstimate, ROWS_PER_RANGE};
+pub use of_table::RowSample;
 pub use propose::{DesignKind, Proposal};
 pub use question::Question;
 pub use rank::two_digits;

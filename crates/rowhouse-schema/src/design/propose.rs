@@ -10,7 +10,7 @@ use rowhouse_model::Result;
 
 use super::estimate::{DesignEstimate, Estimator};
 use super::rank::two_digits;
-use super::search::{Search, breaks_limit};
+use super::search::Search;
 use super::shape::QuestionShape;
 use super::table_design::Design;
 use super::workload::{Variable, Workload};
@@ -89,6 +89,28 @@ impl Proposal {
     /// # Errors
     /// As [`Estimator::estimate`].
     pub fn all(workload: &Workload, estimator: &Estimator) -> Result<Vec<Self>> {
+        Self::all_while(workload, estimator, &|| true)
+    }
+
+    /// As [`Proposal::all`], as long as `goes_on` returns true, which is called before each table is
+    /// estimated: every few milliseconds with few thousand rows.
+    ///
+    /// # Errors
+    /// As [`Proposal::all`]; `Timeout` when `goes_on` returns false.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Estimator, Proposal, Workload};
+    ///
+    /// let workload = Workload::parse("field user string: 50 values\nrows 100")?;
+    /// let stopped = Proposal::all_while(&workload, &Estimator::new(&workload)?, &|| false);
+    /// assert_eq!(stopped.unwrap_err().kind(), rowhouse_model::ErrorKind::Timeout);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn all_while(
+        workload: &Workload,
+        estimator: &Estimator,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Vec<Self>> {
         let shapes = workload.questions().iter().map(|it| QuestionShape::of(workload, it));
         let shapes = shapes.collect::<Result<Vec<_>>>()?;
         let present = Design::present(workload)?;
@@ -109,7 +131,8 @@ impl Proposal {
             let Ok(design) = Design::new(workload, &key, "") else { continue };
             designs.extend(seen.insert(design.to_string()).then_some(design));
         }
-        let search = Search::new(workload, estimator, designs, index_texts(workload, &shapes))?;
+        let indexes = index_texts(workload, &shapes);
+        let search = Search::new(workload, estimator, designs, indexes, goes_on)?;
         for (design, estimate) in search.designs()? {
             let is_present = proposals
                 .iter()
@@ -140,7 +163,8 @@ fn sort(workload: &Workload, proposals: &mut [Proposal]) {
             let computed = design.key().computed().len();
             (design.indexes().len(), computed, bytes, design.to_string())
         };
-        let is_refused = |proposal: &Proposal| breaks_limit(workload, &proposal.estimate);
+        let is_refused =
+            |proposal: &Proposal| !proposal.estimate.broken_limits(workload).is_empty();
         let score = |proposal: &Proposal| two_digits(proposal.score());
         is_refused(one)
             .cmp(&is_refused(other))

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rowhouse_model::Result;
+use rowhouse_model::{Error, ErrorKind, Result};
 
 use super::estimate::{DesignEstimate, Estimator, TableEstimate};
 use super::rank::two_digits;
@@ -33,6 +33,8 @@ struct Found {
 pub(super) struct Search<'s> {
     workload: &'s Workload,
     estimator: &'s Estimator,
+    /// Returns false when the search has to stop.
+    goes_on: &'s dyn Fn() -> bool,
     keys: Vec<(Design, TableEstimate)>,
     declarations: Vec<String>,
     /// The indexes under the best key.
@@ -48,20 +50,21 @@ impl<'s> Search<'s> {
         estimator: &'s Estimator,
         keys: Vec<Design>,
         declarations: Vec<String>,
+        goes_on: &'s dyn Fn() -> bool,
     ) -> Result<Self> {
-        let keys = keys.into_iter().map(|design| {
-            let table = estimator.table(&design, 0)?;
-            Ok((design, table))
-        });
-        let keys = keys.collect::<Result<Vec<_>>>()?;
         let mut search = Self {
             workload,
             estimator,
-            keys,
+            goes_on,
+            keys: Vec::new(),
             declarations: Vec::new(),
             indexes: Vec::new(),
             exact: BTreeMap::new(),
         };
+        for design in keys {
+            let table = search.table(&design, 0)?;
+            search.keys.push((design, table));
+        }
         let best = (0..search.keys.len()).map(|key| search.found(key, Vec::new()));
         let Some(best) = best.min_by(compare) else { return Ok(search) };
         for declaration in declarations {
@@ -123,7 +126,7 @@ impl<'s> Search<'s> {
         let mut tables = vec![&self.keys[key].1];
         tables.extend(indexes.iter().map(|at| &self.indexes[*at]));
         let estimate = self.estimator.of_tables(&tables);
-        let breaks_limit = breaks_limit(self.workload, &estimate);
+        let breaks_limit = !estimate.broken_limits(self.workload).is_empty();
         Found { breaks_limit, score: estimate.score(), key, indexes }
     }
 
@@ -162,19 +165,16 @@ impl<'s> Search<'s> {
     fn index(&self, key: usize, declaration: &str) -> Result<Option<TableEstimate>> {
         let key = self.keys[key].0.key().to_string();
         let Ok(design) = Design::new(self.workload, &key, declaration) else { return Ok(None) };
-        self.estimator.table(&design, 1).map(Some)
+        self.table(&design, 1).map(Some)
     }
-}
 
-/// Returns true if a design breaks a limit by its estimate.
-pub(super) fn breaks_limit(workload: &Workload, estimate: &DesignEstimate) -> bool {
-    let limits = workload.limits();
-    let share = estimate.share();
-    let writes = estimate.spread.median_of_servers() * workload.writes_per_second();
-    let rows = estimate.questions.iter().map(|it| it.rows_real).fold(0.0, f64::max);
-    limits.rows_read.is_some_and(|max| rows > max as f64)
-        || limits.region_share.is_some_and(|max| share > max)
-        || limits.server_writes.is_some_and(|max| writes > max)
+    /// As [`Estimator::table`], unless the search has to stop.
+    fn table(&self, design: &Design, at: usize) -> Result<TableEstimate> {
+        if !(self.goes_on)() {
+            return Err(Error::new(ErrorKind::Timeout, "the search for designs was stopped"));
+        }
+        self.estimator.table(design, at)
+    }
 }
 
 fn compare(one: &Found, other: &Found) -> Ordering {

@@ -250,6 +250,29 @@ impl Workload {
         Ok(self)
     }
 
+    /// Returns the workload with at most so many rows to make, or fewer if their values would have
+    /// more than `bytes`.
+    ///
+    /// ```
+    /// use rowhouse_schema::Workload;
+    ///
+    /// let workload = Workload::parse("field user string: 9 values\nwrite 500/s")?;
+    /// assert_eq!(workload.clone().limited(1000, 1 << 20)?.rows(), 1000);
+    /// assert_eq!(workload.limited(1000, 4000)?.rows(), 500);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidRequest` if a single row may have more bytes.
+    pub fn limited(self, rows: u64, bytes: u64) -> Result<Self> {
+        let of_row = self.bytes_of_row();
+        if of_row > bytes {
+            return Err(Error::invalid(format!("a row is too large: bytes={of_row}, max={bytes}")));
+        }
+        let rows = rows.min(bytes / of_row.max(1)).min(self.rows());
+        self.with_rows(rows)
+    }
+
     /// Returns the workload with another seed.
     ///
     /// ```

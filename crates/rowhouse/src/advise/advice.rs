@@ -4,7 +4,6 @@ use rowhouse_model::Result;
 use rowhouse_schema::{DesignKind, Proposal, ROWS_PER_WRITE, WideForm, Workload};
 
 use super::simulation::Simulation;
-use super::warnings::broken_by_estimate;
 use crate::Database;
 
 /// Designs for a workload, compared, and the reasons for the best one.
@@ -104,7 +103,7 @@ impl AdvisedDesign {
             }
             None => {
                 let estimate = &proposal.estimate;
-                (estimate.reads, &estimate.spread, broken_by_estimate(workload, estimate))
+                (estimate.reads, &estimate.spread, estimate.broken_limits(workload))
             }
         };
         let load = spread.load(workload);

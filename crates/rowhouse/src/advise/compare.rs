@@ -11,7 +11,6 @@ use super::advice::{Advice, AdvisedDesign, is_plain};
 use super::reasons::{gives_up, reasons, tall_or_wide};
 use super::simulate::simulate;
 use super::trade::{alternative, trade};
-use super::warnings::broken_by_estimate;
 
 /// Designs that are simulated at least, besides the present one.
 const SIMULATED_MIN: usize = 4;
@@ -253,7 +252,7 @@ impl Search<'_> {
     }
 
     fn breaks_limit(&self, at: usize) -> bool {
-        !broken_by_estimate(self.workload, &self.proposals[at].estimate).is_empty()
+        !self.proposals[at].estimate.broken_limits(self.workload).is_empty()
     }
 
     /// Returns the designs: those that were simulated, and the best of the others.

@@ -1,7 +1,7 @@
 """Looks at the web pages of a server with headless Chromium:  drive.py http://HOST:PORT TABLE SCREENSHOTS
 
-Loads each page, reads the texts of the heat map, hovers over it, zooms it with the mouse and the keyboard, and runs
-queries. Screenshots are written into the folder SCREENSHOTS. Speaks the DevTools protocol itself: it needs Python and
+Loads each page, reads the texts of the heat map, hovers over it, zooms it with the mouse and the keyboard, runs
+queries, and proposes designs. Screenshots are written into the folder SCREENSHOTS. Speaks the DevTools protocol itself: it needs Python and
 Chromium alone.
 """
 
@@ -151,7 +151,7 @@ CARET = """
 
 def pages(page, base, table, into):
     for lang in ["en", "zh"]:
-        for path in ["", "tables", f"tables/{table}", "servers", "query", "calls", "tasks", "settings"]:
+        for path in ["", "tables", f"tables/{table}", "servers", "query", "design", "calls", "tasks", "settings"]:
             page.open(f"{base}/{path}?lang={lang}")
             title = page.evaluate("document.querySelector('h1').textContent")
             check(f"/{path} in {lang}", title)
@@ -195,10 +195,44 @@ def carets(page, base, table, into):
     page.screenshot(into / "query-mistake.png")
 
 
+def design(page, base, table, into):
+    """Goes from the heat of a table to its designs, with the keyboard where a person would use it."""
+    page.open(f"{base}/heat/{table}?lang=en")
+    page.evaluate("document.querySelector('a[href*=\"/design\"][href*=table]').click()")
+    page.until("document.querySelector('textarea')?.value.includes('key [user string]')")
+    check("the workload of a table is filled in", True)
+    page.evaluate("""(() => {
+      const box = document.querySelector('textarea');
+      box.value += 'ask user = ? limit 20 : 40/s\\nask id = ? : 200/s\\n';
+      document.querySelector('form button').focus();
+    })()""")
+    page.key("Enter", "\r")
+    page.until("document.querySelectorAll('details').length > 3")
+    points = page.evaluate("document.querySelectorAll('svg.scatter circle').length")
+    check("designs are drawn", points > 5, points)
+    check("sample keys are decoded", page.evaluate("document.querySelector('details').innerText.includes('user=')"))
+    page.screenshot(into / "design-table.png")
+    # The second point's link opens its design for a reader with a keyboard.
+    page.evaluate("document.querySelector('svg.scatter a[href=\"#design-2\"]').focus()")
+    page.key("Enter", "\r")
+    page.until("location.hash == '#design-2'")
+    check("a point leads to its design", True)
+    page.evaluate("document.querySelector('#design-2 summary').focus()")
+    page.key("Enter", "\r")
+    page.until("document.querySelector('#design-2').open")
+    check("the keyboard opens a design", True)
+    page.open(f"{base}/design?lang=zh")
+    page.evaluate("document.querySelector('form button').click()")
+    page.until("document.querySelectorAll('details').length > 3")
+    check("the example has designs", page.evaluate("document.querySelector('h1').textContent == '设计'"))
+    page.screenshot(into / "design-zh.png")
+
+
 def run(page, base, table, into):
     pages(page, base, table, into)
     carets(page, base, table, into)
     labels(page, base, into)
+    design(page, base, table, into)
     page.open(f"{base}/heat/{table}?of=writes&hours=1&lang=en")
     page.until("document.querySelector('#heat').width > 300")
     box = page.evaluate("(({x, y, width, height}) => [x, y, width, height])(document.querySelector('#heat').getBoundingClientRect())")

@@ -53,7 +53,7 @@ fn form_page(web: &Web, reader: &Reader) -> Result<Page> {
 
 fn designs_page(web: &Web, reader: &Reader) -> Result<Page> {
     let text = reader.param("w");
-    let found = Found::search(web, reader, text);
+    let found = Found::search(web, reader, text, Instant::now() + WEB_DESIGN_WAIT);
     let status = found.as_ref().err().map(status_of);
     let body = html! {
         (form(reader, text))
@@ -118,8 +118,7 @@ struct Found {
 }
 
 impl Found {
-    fn search(web: &Web, reader: &Reader, text: &str) -> Result<Self> {
-        let until = Instant::now() + WEB_DESIGN_WAIT;
+    fn search(web: &Web, reader: &Reader, text: &str, until: Instant) -> Result<Self> {
         // Forms send line ends of two characters.
         let workload = Workload::parse(&text.replace("\r\n", "\n"))?;
         let questions = workload.questions().len();
@@ -349,5 +348,36 @@ fn kind_name(kind: DesignKind) -> Text {
         DesignKind::Bucketed => words::BUCKETED,
         DesignKind::Reversed => words::REVERSED,
         _ => words::HASHED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_search_ends_when_the_time_is_over_and_is_made_from_few_rows() {
+        let dir = tempfile::tempdir().unwrap();
+        let web = Web::of_directory(dir.path());
+        let reader = Reader::new("/design", Vec::new(), "");
+        let text = "field n u64: sequence\nask n = ? : 1/s\nwrite 900/s";
+        let search = |text: &str, until| Found::search(&web, &reader, text, until);
+        let stopped = search(text, Instant::now()).err().unwrap();
+        assert_eq!(stopped.kind(), ErrorKind::Timeout);
+        let later = Instant::now() + Duration::from_secs(3_600);
+        let found = search(text, later).unwrap();
+        assert_eq!(found.workload.rows(), WEB_DESIGN_ROWS_MAX);
+        assert!(!found.proposals.is_empty());
+        // Rows of 1 MiB.
+        let large = "field n u64: sequence\ncolumn d:b blob blob: 1048576 bytes\nwrite 900/s";
+        assert!(search(large, later).unwrap().workload.rows() < 8);
+        let larger = "field n u64: sequence\ncolumn d:b blob blob: 10485760 bytes\nwrite 900/s";
+        let refused = search(larger, later).err().unwrap();
+        assert!(refused.message().starts_with("a row is too large"), "{refused}");
+        let questions = "ask n = ? : 1/s\n".repeat(WEB_DESIGN_QUESTIONS_MAX + 1);
+        let refused = search(&format!("field n u64: sequence\n{questions}"), later).err().unwrap();
+        assert!(refused.message().starts_with("too many questions"), "{refused}");
     }
 }

@@ -21,7 +21,7 @@ const INDEXES_MAX: usize = 4;
 
 /// A key or a combination with indexes, by its estimate; the least is the best.
 #[derive(Clone, Debug, PartialEq)]
-struct Found {
+struct Candidate {
     breaks_limit: bool,
     score: f64,
     key: usize,
@@ -65,7 +65,7 @@ impl<'s> Search<'s> {
             let table = search.table(&design, 0)?;
             search.keys.push((design, table));
         }
-        let best = (0..search.keys.len()).map(|key| search.found(key, Vec::new()));
+        let best = (0..search.keys.len()).map(|key| search.candidate(key, Vec::new()));
         let Some(best) = best.min_by(compare) else { return Ok(search) };
         for declaration in declarations {
             if let Some(table) = search.index(best.key, &declaration)? {
@@ -78,7 +78,7 @@ impl<'s> Search<'s> {
 
     /// Returns designs with their estimates: all keys alone, and the best combinations with indexes.
     pub(super) fn designs(mut self) -> Result<Vec<(Design, DesignEstimate)>> {
-        let mut combinations: Vec<Found> = Vec::new();
+        let mut combinations: Vec<Candidate> = Vec::new();
         for key in 0..self.keys.len() {
             combinations.extend(self.combinations(key));
         }
@@ -88,33 +88,35 @@ impl<'s> Search<'s> {
         for (design, table) in &self.keys {
             designs.push((design.clone(), self.estimator.of_tables(&[table])));
         }
-        for found in combinations {
-            designs.extend(self.exact(&found)?);
+        for candidate in combinations {
+            designs.extend(self.exact(&candidate)?);
         }
         Ok(designs)
     }
 
     /// Returns combinations of a key with one index, with two, and with more as long as each lowers
     /// the score.
-    fn combinations(&self, key: usize) -> Vec<Found> {
+    fn combinations(&self, key: usize) -> Vec<Candidate> {
         let mut combinations = Vec::new();
         let all = 0..self.indexes.len();
         for first in all.clone() {
-            combinations.push(self.found(key, vec![first]));
+            combinations.push(self.candidate(key, vec![first]));
             let seconds = all.clone().skip(first + 1);
-            combinations.extend(seconds.map(|second| self.found(key, vec![first, second])));
+            combinations.extend(seconds.map(|second| self.candidate(key, vec![first, second])));
         }
         let mut best = combinations.iter().min_by(|a, b| compare(a, b)).cloned();
-        while let Some(found) = best.take().filter(|found| found.indexes.len() < INDEXES_MAX) {
-            let others = all.clone().filter(|at| !found.indexes.contains(at));
+        while let Some(candidate) =
+            best.take().filter(|candidate| candidate.indexes.len() < INDEXES_MAX)
+        {
+            let others = all.clone().filter(|at| !candidate.indexes.contains(at));
             let more = others.map(|at| {
-                let mut indexes = found.indexes.clone();
+                let mut indexes = candidate.indexes.clone();
                 indexes.push(at);
                 indexes.sort_unstable();
-                self.found(key, indexes)
+                self.candidate(key, indexes)
             });
             let least = more.min_by(compare);
-            best = least.filter(|least| compare(least, &found) == Ordering::Less);
+            best = least.filter(|least| compare(least, &candidate) == Ordering::Less);
             combinations.extend(best.clone());
         }
         combinations.dedup();
@@ -122,33 +124,33 @@ impl<'s> Search<'s> {
     }
 
     /// Estimates a combination as if its indexes were those under the best key.
-    fn found(&self, key: usize, indexes: Vec<usize>) -> Found {
+    fn candidate(&self, key: usize, indexes: Vec<usize>) -> Candidate {
         let mut tables = vec![&self.keys[key].1];
         tables.extend(indexes.iter().map(|at| &self.indexes[*at]));
         let estimate = self.estimator.of_tables(&tables);
         let breaks_limit = !estimate.broken_limits(self.workload).is_empty();
-        Found { breaks_limit, score: estimate.score(), key, indexes }
+        Candidate { breaks_limit, score: estimate.score(), key, indexes }
     }
 
     /// Estimates a combination; `None` if it is no valid design, or has an index that no question
     /// is read by.
-    fn exact(&mut self, found: &Found) -> Result<Option<(Design, DesignEstimate)>> {
-        for at in &found.indexes {
-            if !self.exact.contains_key(&(found.key, *at)) {
-                let table = self.index(found.key, &self.declarations[*at])?;
-                self.exact.insert((found.key, *at), table);
+    fn exact(&mut self, candidate: &Candidate) -> Result<Option<(Design, DesignEstimate)>> {
+        for at in &candidate.indexes {
+            if !self.exact.contains_key(&(candidate.key, *at)) {
+                let table = self.index(candidate.key, &self.declarations[*at])?;
+                self.exact.insert((candidate.key, *at), table);
             }
         }
-        let (key, table) = &self.keys[found.key];
+        let (key, table) = &self.keys[candidate.key];
         let declarations: Vec<&str> =
-            found.indexes.iter().map(|at| self.declarations[*at].as_str()).collect();
+            candidate.indexes.iter().map(|at| self.declarations[*at].as_str()).collect();
         let key = key.key().to_string();
         let Ok(design) = Design::new(self.workload, &key, &declarations.join("\n")) else {
             return Ok(None);
         };
         let mut tables = vec![table];
-        for at in &found.indexes {
-            let Some(Some(table)) = self.exact.get(&(found.key, *at)) else { return Ok(None) };
+        for at in &candidate.indexes {
+            let Some(Some(table)) = self.exact.get(&(candidate.key, *at)) else { return Ok(None) };
             tables.push(table);
         }
         let estimate = self.estimator.of_tables(&tables);
@@ -177,7 +179,7 @@ impl<'s> Search<'s> {
     }
 }
 
-fn compare(one: &Found, other: &Found) -> Ordering {
+fn compare(one: &Candidate, other: &Candidate) -> Ordering {
     one.breaks_limit
         .cmp(&other.breaks_limit)
         .then_with(|| two_digits(one.score).total_cmp(&two_digits(other.score)))

@@ -53,12 +53,12 @@ fn form_page(web: &Web, reader: &Reader) -> Result<Page> {
 
 fn designs_page(web: &Web, reader: &Reader) -> Result<Page> {
     let text = reader.param("w");
-    let found = Found::search(web, reader, text, Instant::now() + WEB_DESIGN_WAIT);
-    let status = found.as_ref().err().map(status_of);
+    let designs = Designs::search(web, reader, text, Instant::now() + WEB_DESIGN_WAIT);
+    let status = designs.as_ref().err().map(status_of);
     let body = html! {
         (form(reader, text))
-        @match &found {
-            Ok(found) => (found.show(reader)),
+        @match &designs {
+            Ok(designs) => (designs.show(reader)),
             Err(error) if error.kind() == ErrorKind::Timeout => p.error role="alert" {
                 (reader.text(words::DESIGN_TIMEOUT))
             },
@@ -109,7 +109,7 @@ fn table_text(reader: &Reader, table: &Table) -> Result<String> {
 }
 
 /// The designs for a workload.
-struct Found {
+struct Designs {
     workload: Workload,
     /// The table from which values come, if it is not the workload that declares them.
     table: Option<TableName>,
@@ -117,7 +117,7 @@ struct Found {
     proposals: Vec<Proposal>,
 }
 
-impl Found {
+impl Designs {
     fn search(web: &Web, reader: &Reader, text: &str, until: Instant) -> Result<Self> {
         // Forms send line ends of two characters.
         let workload = Workload::parse(&text.replace("\r\n", "\n"))?;
@@ -363,13 +363,13 @@ mod tests {
         let web = Web::of_directory(dir.path());
         let reader = Reader::new("/design", Vec::new(), "");
         let text = "field n u64: sequence\nask n = ? : 1/s\nwrite 900/s";
-        let search = |text: &str, until| Found::search(&web, &reader, text, until);
+        let search = |text: &str, until| Designs::search(&web, &reader, text, until);
         let stopped = search(text, Instant::now()).err().unwrap();
         assert_eq!(stopped.kind(), ErrorKind::Timeout);
         let later = Instant::now() + Duration::from_secs(3_600);
-        let found = search(text, later).unwrap();
-        assert_eq!(found.workload.rows(), WEB_DESIGN_ROWS_MAX);
-        assert!(!found.proposals.is_empty());
+        let designs = search(text, later).unwrap();
+        assert_eq!(designs.workload.rows(), WEB_DESIGN_ROWS_MAX);
+        assert!(!designs.proposals.is_empty());
         // Rows of 1 MiB.
         let large = "field n u64: sequence\ncolumn d:b blob blob: 1048576 bytes\nwrite 900/s";
         assert!(search(large, later).unwrap().workload.rows() < 8);

@@ -435,7 +435,7 @@ fn designs_for_a_typed_workload_have_costs_sample_keys_and_a_declaration() {
         "<a href=\"#design-1\">",
         "user=&apos;",
         "KEY =&gt; '[user text 8][at millis desc]'",
-        "<td class=\"number\">10.0</td>",
+        "<td class=\"number\">10</td>",
     ] {
         let shown = shown.replace("user='", "user=&apos;");
         assert!(shown.contains(expected), "{expected}: {shown}");

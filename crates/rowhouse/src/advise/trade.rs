@@ -6,6 +6,8 @@ use super::advice::AdvisedDesign;
 
 /// Costs that differ by a smaller factor are the same.
 const SAME: f64 = 1.1;
+/// A design is an alternative if its reads or writes are so many times cheaper.
+const CLEARLY: f64 = 1.25;
 
 /// Returns the best design, by the score, that breaks no limit and has clearly cheaper reads or
 /// clearly cheaper writes than this one.
@@ -13,8 +15,9 @@ pub(super) fn alternative<'d>(
     best: &AdvisedDesign,
     designs: impl Iterator<Item = (usize, &'d AdvisedDesign)>,
 ) -> Option<usize> {
-    let is_cheaper =
-        |other: &AdvisedDesign| other.reads * SAME < best.reads || other.load * SAME < best.load;
+    let is_cheaper = |other: &AdvisedDesign| {
+        other.reads * CLEARLY < best.reads || other.load * CLEARLY < best.load
+    };
     let others = designs.filter(|(_, other)| {
         other.refusals.is_empty() && other.text() != best.text() && is_cheaper(other)
     });
@@ -52,7 +55,7 @@ pub(super) fn trade(
             turning_point(workload, best, other)
         )),
         None => sentences
-            .push("No design that was simulated has cheaper reads or cheaper writes.".to_owned()),
+            .push("No design that was simulated has clearly cheaper reads or writes.".to_owned()),
     }
     sentences
 }
@@ -179,22 +182,40 @@ mod tests {
     #[test]
     fn a_trade_names_techniques_factors_and_the_second_best() {
         let present = AdvisedDesign { is_present: true, ..sequential() };
-        check(&[promoted(), hashed(), present], expect![[""]]);
+        check(
+            &[promoted(), hashed(), present],
+            expect![[r#"
+            Field promotion and a secondary index, against the present design [at millis][user string]: reads 25 times cheaper (2000 instead of 50000 rows/s), writes 2.0 times cheaper (1000 instead of 2000 rows/s); the busiest region takes 20 % of them instead of 100 %.
+            Second best, the other way: [hash 2 of user][user string][at millis desc], a hashed key: reads 4.5 times dearer (9000 instead of 2000 rows/s), writes 2.0 times cheaper (500 instead of 1000 rows/s); the busiest region takes 13 % of them instead of 20 %. It is the better one above 700 writes per second."#]],
+        );
     }
 
     #[test]
     fn without_a_present_design_the_plain_key_is_the_comparison() {
         let plain = AdvisedDesign { is_plain: true, ..sequential() };
-        check(&[hashed(), plain.clone(), promoted()], expect![[""]]);
+        check(
+            &[hashed(), plain.clone(), promoted()],
+            expect![[r#"
+            A hashed key, against the plain key [at millis][user string]: reads 5.6 times cheaper (9000 instead of 50000 rows/s), writes 4.0 times cheaper (500 instead of 2000 rows/s); the busiest region takes 13 % of them instead of 100 %.
+            Second best, the other way: [user string][at millis desc] + by_sender [sender][at desc], field promotion and a secondary index: reads 4.5 times cheaper (2000 instead of 9000 rows/s), writes 2.0 times dearer (1000 instead of 500 rows/s); the busiest region takes 20 % of them instead of 13 %. It is the better one below 700 writes per second."#]],
+        );
         // Nothing trades the other way with a design that is best in both.
         let best = AdvisedDesign { reads: 10.0, load: 10.0, ..promoted() };
-        check(&[best, plain], expect![[""]]);
+        check(
+            &[best, plain],
+            expect![[r#"
+            Field promotion and a secondary index, against the plain key [at millis][user string]: reads 5000 times cheaper (10 instead of 50000 rows/s), writes 200 times cheaper (10 instead of 2000 rows/s); the busiest region takes 20 % of them instead of 100 %.
+            No design that was simulated has clearly cheaper reads or writes."#]],
+        );
     }
 
     #[test]
     fn a_design_that_breaks_a_limit_is_no_second_best() {
         let refused = AdvisedDesign { refusals: vec!["too many".to_owned()], ..hashed() };
-        check(&[promoted(), refused], expect![[""]]);
+        check(
+            &[promoted(), refused],
+            expect!["No design that was simulated has clearly cheaper reads or writes."],
+        );
     }
 
     #[test]
@@ -202,6 +223,11 @@ mod tests {
         let present =
             AdvisedDesign { is_present: true, reads: 2_100.0, load: 4_000.0, ..promoted() };
         let present = AdvisedDesign { indexes: Vec::new(), ..present };
-        check(&[promoted(), present], expect![[""]]);
+        check(
+            &[promoted(), present],
+            expect![[r#"
+            Field promotion and a secondary index, against the present design [user string][at millis desc]: reads cost the same (2000 rows/s), writes 4.0 times cheaper (1000 instead of 4000 rows/s); the busiest region takes 20 % of them in both.
+            No design that was simulated has clearly cheaper reads or writes."#]],
+        );
     }
 }

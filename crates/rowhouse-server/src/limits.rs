@@ -66,7 +66,7 @@ pub(crate) const WEB_HEATS_MAX: usize = 4;
 /// Searches for designs that run at once for web pages. Further ones are refused.
 pub(crate) const WEB_DESIGNS_MAX: usize = 1;
 /// How long a web page searches for designs.
-pub(crate) const WEB_DESIGN_WAIT: Duration = Duration::from_secs(15);
+pub(crate) const WEB_DESIGN_WAIT: Duration = Duration::from_secs(30);
 /// Rows from which a web page estimates designs.
 pub(crate) const WEB_DESIGN_ROWS_MAX: u64 = 2_000;
 /// Bytes in the values of those rows.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 use rowhouse_model::{Error, ErrorKind, Result, Row, Scan, TableName, escape, escape_controls};
@@ -54,7 +55,10 @@ fn form_page(web: &Web, reader: &Reader) -> Result<Page> {
 fn designs_page(web: &Web, reader: &Reader) -> Result<Page> {
     let text = reader.param("w");
     let designs = Designs::search(web, reader, text, Instant::now() + WEB_DESIGN_WAIT);
-    let status = designs.as_ref().err().map(status_of);
+    let status = designs.as_ref().err().map(|error| match error.kind() {
+        ErrorKind::Timeout => StatusCode::SERVICE_UNAVAILABLE,
+        _ => status_of(error),
+    });
     let body = html! {
         (form(reader, text))
         @match &designs {

@@ -108,6 +108,9 @@ class Page:
 
     def key(self, key, text=None):
         extra = {"text": text} if text else {}
+        if key == "Enter":
+            # Buttons and links look at the code alone.
+            extra |= {"windowsVirtualKeyCode": 13, "code": "Enter"}
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **extra)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 

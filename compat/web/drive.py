@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 import urllib.request
 
@@ -25,7 +26,7 @@ class WebSocket:
 
     def __init__(self, url):
         host, port, path = re.match(r"ws://([^:/]+):(\d+)(/.*)", url).groups()
-        self.socket = socket.create_connection((host, int(port)), timeout=30)
+        self.socket = socket.create_connection((host, int(port)), timeout=60)
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall(
             f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -75,6 +76,7 @@ class Page:
         self.socket = WebSocket(devtools)
         self.last = 0
         self.errors = []
+        self.loads = 0
         for domain in ["Page", "Runtime", "Log"]:
             self.call(f"{domain}.enable")
 
@@ -83,11 +85,15 @@ class Page:
         self.socket.send(json.dumps({"id": self.last, "method": method, "params": params}))
         while True:
             message = json.loads(self.socket.receive())
-            if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
-                self.errors.append(message["params"])
+            self.note(message)
             if message.get("id") == self.last:
                 assert "error" not in message, (method, message["error"])
                 return message["result"]
+
+    def note(self, message):
+        if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
+            self.errors.append(message["params"])
+        self.loads += message.get("method") == "Page.loadEventFired"
 
     def open(self, url):
         self.call("Page.navigate", url=url)
@@ -102,6 +108,13 @@ class Page:
         """Waits for a condition in the page, at most ten seconds."""
         wait = "new Promise(done => { let left = 200; const look = () => (%s) ? done(true) : left-- ? setTimeout(look, 50) : done(false); look(); })"
         assert self.evaluate(wait % condition), f"never true: {condition}"
+
+    def follow(self, act):
+        """Does what leads to another page, and waits until that is loaded: a search takes seconds."""
+        before = self.loads
+        act()
+        while self.loads == before:
+            self.note(json.loads(self.socket.receive()))
 
     def mouse(self, kind, x, y, button="none", buttons=0):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1)
@@ -201,16 +214,17 @@ def carets(page, base, table, into):
 def design(page, base, table, into):
     """Goes from the heat of a table to its designs, with the keyboard where a person would use it."""
     page.open(f"{base}/heat/{table}?lang=en")
-    page.evaluate("document.querySelector('a[href*=\"/design\"][href*=table]').click()")
-    page.until("document.querySelector('textarea')?.value.includes('key [user string]')")
-    check("the workload of a table is filled in", True)
+    page.follow(lambda: page.evaluate("document.querySelector('a[href*=\"/design\"][href*=table]').click()"))
+    text = page.evaluate("document.querySelector('textarea').value")
+    check("the workload of a table is filled in", "key [user string]" in text, text)
     page.evaluate("""(() => {
       const box = document.querySelector('textarea');
       box.value += 'ask user = ? limit 20 : 40/s\\nask id = ? : 200/s\\n';
       document.querySelector('form button').focus();
     })()""")
-    page.key("Enter", "\r")
-    page.until("document.querySelectorAll('details').length > 3")
+    page.follow(lambda: page.key("Enter", "\r"))
+    designs = page.evaluate("document.querySelectorAll('details').length")
+    check("designs are listed", designs > 3, page.evaluate("document.querySelector('main').innerText"))
     points = page.evaluate("document.querySelectorAll('svg.scatter circle').length")
     check("designs are drawn", points > 5, points)
     check("sample keys are decoded", page.evaluate("document.querySelector('details').innerText.includes('user=')"))
@@ -225,9 +239,9 @@ def design(page, base, table, into):
     page.until("document.querySelector('#design-2').open")
     check("the keyboard opens a design", True)
     page.open(f"{base}/design?lang=zh")
-    page.evaluate("document.querySelector('form button').click()")
-    page.until("document.querySelectorAll('details').length > 3")
-    check("the example has designs", page.evaluate("document.querySelector('h1').textContent == '设计'"))
+    page.follow(lambda: page.evaluate("document.querySelector('form button').click()"))
+    chinese = page.evaluate("document.body.innerText.includes('没有设计比当前设计好一成')")
+    check("the designs for the example are judged in Chinese", chinese, page.evaluate("document.querySelector('main').innerText"))
     page.screenshot(into / "design-zh.png")
 
 

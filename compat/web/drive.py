@@ -1,7 +1,7 @@
 """Looks at the web pages of a server with headless Chromium:  drive.py http://HOST:PORT TABLE SCREENSHOTS
 
-Loads each page, reads the texts of the heat map, hovers over it, zooms it with the mouse and the keyboard, and runs
-queries. Screenshots are written into the folder SCREENSHOTS. Speaks the DevTools protocol itself: it needs Python and
+Loads each page, reads the texts of the heat map, hovers over it, zooms it with the mouse and the keyboard, runs
+queries, and proposes designs. Screenshots are written into the folder SCREENSHOTS. Speaks the DevTools protocol itself: it needs Python and
 Chromium alone.
 """
 
@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 import urllib.request
 
@@ -25,7 +26,7 @@ class WebSocket:
 
     def __init__(self, url):
         host, port, path = re.match(r"ws://([^:/]+):(\d+)(/.*)", url).groups()
-        self.socket = socket.create_connection((host, int(port)), timeout=30)
+        self.socket = socket.create_connection((host, int(port)), timeout=60)
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall(
             f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -75,6 +76,7 @@ class Page:
         self.socket = WebSocket(devtools)
         self.last = 0
         self.errors = []
+        self.loads = 0
         for domain in ["Page", "Runtime", "Log"]:
             self.call(f"{domain}.enable")
 
@@ -83,11 +85,15 @@ class Page:
         self.socket.send(json.dumps({"id": self.last, "method": method, "params": params}))
         while True:
             message = json.loads(self.socket.receive())
-            if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
-                self.errors.append(message["params"])
+            self.note(message)
             if message.get("id") == self.last:
                 assert "error" not in message, (method, message["error"])
                 return message["result"]
+
+    def note(self, message):
+        if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
+            self.errors.append(message["params"])
+        self.loads += message.get("method") == "Page.loadEventFired"
 
     def open(self, url):
         self.call("Page.navigate", url=url)
@@ -103,11 +109,21 @@ class Page:
         wait = "new Promise(done => { let left = 200; const look = () => (%s) ? done(true) : left-- ? setTimeout(look, 50) : done(false); look(); })"
         assert self.evaluate(wait % condition), f"never true: {condition}"
 
+    def follow(self, act):
+        """Does what leads to another page, and waits until that is loaded: a search takes seconds."""
+        before = self.loads
+        act()
+        while self.loads == before:
+            self.note(json.loads(self.socket.receive()))
+
     def mouse(self, kind, x, y, button="none", buttons=0):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1)
 
     def key(self, key, text=None):
         extra = {"text": text} if text else {}
+        if key == "Enter":
+            # Buttons and links look at the code alone.
+            extra |= {"windowsVirtualKeyCode": 13, "code": "Enter"}
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **extra)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
@@ -151,7 +167,7 @@ CARET = """
 
 def pages(page, base, table, into):
     for lang in ["en", "zh"]:
-        for path in ["", "tables", f"tables/{table}", "servers", "query", "calls", "tasks", "settings"]:
+        for path in ["", "tables", f"tables/{table}", "servers", "query", "design", "calls", "tasks", "settings"]:
             page.open(f"{base}/{path}?lang={lang}")
             title = page.evaluate("document.querySelector('h1').textContent")
             check(f"/{path} in {lang}", title)
@@ -195,10 +211,45 @@ def carets(page, base, table, into):
     page.screenshot(into / "query-mistake.png")
 
 
+def design(page, base, table, into):
+    """Goes from the heat of a table to its designs, with the keyboard where a person would use it."""
+    page.open(f"{base}/heat/{table}?lang=en")
+    page.follow(lambda: page.evaluate("document.querySelector('a[href*=\"/design\"][href*=table]').click()"))
+    text = page.evaluate("document.querySelector('textarea').value")
+    check("the workload of a table is filled in", "key [user string]" in text, text)
+    page.evaluate("""(() => {
+      const box = document.querySelector('textarea');
+      box.value += 'ask user = ? limit 20 : 40/s\\nask id = ? : 200/s\\n';
+      document.querySelector('form button').focus();
+    })()""")
+    page.follow(lambda: page.key("Enter", "\r"))
+    designs = page.evaluate("document.querySelectorAll('details').length")
+    check("designs are listed", designs > 3, page.evaluate("document.querySelector('main').innerText"))
+    points = page.evaluate("document.querySelectorAll('svg.scatter circle').length")
+    check("designs are drawn", points > 5, points)
+    check("sample keys are decoded", page.evaluate("document.querySelector('details').innerText.includes('user=')"))
+    page.screenshot(into / "design-table.png")
+    # The second point's link opens its design for a reader with a keyboard.
+    page.evaluate("document.querySelector('svg.scatter a[href=\"#design-2\"]').focus()")
+    page.key("Enter", "\r")
+    page.until("location.hash == '#design-2'")
+    check("a point leads to its design", True)
+    page.evaluate("document.querySelector('#design-2 summary').focus()")
+    page.key("Enter", "\r")
+    page.until("document.querySelector('#design-2').open")
+    check("the keyboard opens a design", True)
+    page.open(f"{base}/design?lang=zh")
+    page.follow(lambda: page.evaluate("document.querySelector('form button').click()"))
+    chinese = page.evaluate("document.body.innerText.includes('没有设计比当前设计好一成')")
+    check("the designs for the example are judged in Chinese", chinese, page.evaluate("document.querySelector('main').innerText"))
+    page.screenshot(into / "design-zh.png")
+
+
 def run(page, base, table, into):
     pages(page, base, table, into)
     carets(page, base, table, into)
     labels(page, base, into)
+    design(page, base, table, into)
     page.open(f"{base}/heat/{table}?of=writes&hours=1&lang=en")
     page.until("document.querySelector('#heat').width > 300")
     box = page.evaluate("(({x, y, width, height}) => [x, y, width, height])(document.querySelector('#heat').getBoundingClientRect())")

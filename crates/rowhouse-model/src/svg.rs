@@ -103,12 +103,27 @@ impl Svg {
     /// Returns the drawing as an element of an HTML page, which has the rules for the classes. It
     /// stretches to the size that the page gives it. `label` says what it shows, for readers who do
     /// not see it.
-    pub fn inline(self, (width, height): (f64, f64), class: &str, label: &str) -> String {
+    pub fn inline(self, size: (f64, f64), class: &str, label: &str) -> String {
+        self.embedded(size, r#" preserveAspectRatio="none" role="img""#, class, label)
+    }
+
+    /// As [`Svg::inline`], in proportion, and with links that a reader can follow.
+    pub fn inline_in_proportion(self, size: (f64, f64), class: &str, label: &str) -> String {
+        self.embedded(size, r#" role="group""#, class, label)
+    }
+
+    fn embedded(
+        self,
+        (width, height): (f64, f64),
+        attributes: &str,
+        class: &str,
+        label: &str,
+    ) -> String {
         let width = Rounded(width);
         let height = Rounded(height);
         let label = escape_xml(label);
         format!(
-            r#"<svg class="{class}" viewBox="0 0 {width} {height}" preserveAspectRatio="none" role="img" aria-label="{label}">{}</svg>"#,
+            r#"<svg class="{class}" viewBox="0 0 {width} {height}"{attributes} aria-label="{label}">{}</svg>"#,
             self.body
         )
     }

@@ -72,8 +72,8 @@ pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSche
 pub use computed::Computed;
 pub use design::{
     BusiestShares, Design, DesignEstimate, DesignKind, Distribution, Draw, Estimator, Limits,
-    Proposal, Question, QuestionEstimate, QuestionReading, ROWS_PER_RANGE, Record, RegionModel,
-    Spread, TableSpread, Way, WideForm, Workload, design_score, two_digits,
+    Proposal, Question, QuestionEstimate, QuestionReading, ROWS_PER_RANGE, ROWS_PER_WRITE, Record,
+    RegionModel, RowSample, Spread, TableSpread, Way, WideForm, Workload, two_digits,
 };
 pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::{Fault, KeyMismatch};

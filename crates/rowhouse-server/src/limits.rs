@@ -63,6 +63,16 @@ pub(crate) const WEB_SHOWN_CHARS_MAX: usize = 200;
 pub(crate) const WEB_LISTED_MAX: usize = 1_000;
 /// Table heat reads for web pages that run at once. Further ones are refused.
 pub(crate) const WEB_HEATS_MAX: usize = 4;
+/// Searches for designs that run at once for web pages. Further ones are refused.
+pub(crate) const WEB_DESIGNS_MAX: usize = 1;
+/// How long a web page searches for designs.
+pub(crate) const WEB_DESIGN_WAIT: Duration = Duration::from_secs(30);
+/// Rows from which a web page estimates designs.
+pub(crate) const WEB_DESIGN_ROWS_MAX: u64 = 2_000;
+/// Bytes in the values of those rows.
+pub(crate) const WEB_DESIGN_BYTES_MAX: u64 = 8 << 20;
+/// Questions in a workload on a web page.
+pub(crate) const WEB_DESIGN_QUESTIONS_MAX: usize = 16;
 /// Solr client searches that run at once. Others wait.
 pub(crate) const SOLR_SEARCHES_MAX: usize = 4;
 /// How long a Solr client search waits for others.

@@ -10,7 +10,7 @@ const LISTED: usize = 4;
 
 /// Returns how far a design comparison is.
 pub(crate) fn step_text(step: &AdviceStep<'_>) -> String {
-    format!("simulating design {} of {}: {}", step.number, step.count, step.design)
+    format!("simulating design {} of at most {}: {}", step.number, step.count, step.design)
 }
 
 /// Returns a design comparison as lines, with commands for the table with this name; without one,
@@ -21,6 +21,7 @@ pub(crate) fn advice_lines(
     table: Option<&str>,
 ) -> Vec<String> {
     let mut lines: Vec<String> = advice.reasons.iter().flat_map(|it| broken(it)).collect();
+    lines.extend(advice.trade.iter().flat_map(|it| broken(it)));
     if !advice.gives_up.is_empty() {
         lines.push("It gives up:".to_owned());
         lines.extend(advice.gives_up.iter().flat_map(|lost| broken(&format!("- {lost}"))));
@@ -30,8 +31,9 @@ pub(crate) fn advice_lines(
     lines.extend(designs(advice));
     lines.push(String::new());
     lines.extend(broken(&format!(
-        "score: rows per second times the share of the busiest region, at least one part of {} \
-         servers; * was only estimated; seed {}",
+        "reads: rows per second, ten for each range; writes: ten for each row and entry, times the \
+         busiest region's share of {} servers, if it is more than one part; score: both; * was only \
+         estimated; seed {}",
         workload.servers(),
         workload.seed()
     )));
@@ -60,7 +62,7 @@ pub(crate) fn advice_lines(
 
 /// Returns two lines for each design: the numbers, and the key with the indexes.
 fn designs(advice: &Advice) -> Vec<String> {
-    let head = ["", "design", "rows/s", "busiest region", "score", "bytes/row"];
+    let head = ["", "design", "reads", "writes", "score", "busiest region", "bytes/row"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let mut texts = Vec::new();
     let mut refused = Vec::new();
@@ -82,7 +84,7 @@ fn designs(advice: &Advice) -> Vec<String> {
     }
     let left = Align::Left;
     let right = Align::Right;
-    let mut numbers = aligned(&[right, left, right, right, right, right], &rows).into_iter();
+    let mut numbers = aligned(&[right, left, right, right, right, right, right], &rows).into_iter();
     let mut lines: Vec<String> = numbers.next().into_iter().collect();
     lines.extend(numbers.zip(texts).flat_map(|(numbers, text)| [numbers, text]));
     if left_out > 0 {
@@ -100,9 +102,10 @@ fn row(at: usize, design: &AdvisedDesign) -> Vec<String> {
     vec![
         format!("{}{mark}", at + 1),
         format!("{}{present}", design.kind.name()),
-        number(design.cost.round()),
-        percent(design.share),
+        number(design.reads.round()),
+        number(design.load.round()),
         number(design.score.round()),
+        percent(design.share),
         bytes.unwrap_or_default(),
     ]
 }

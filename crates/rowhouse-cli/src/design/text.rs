@@ -25,8 +25,10 @@ pub(crate) fn simulation_lines(workload: &Workload, simulation: &Simulation) -> 
     }
     lines.push(String::new());
     lines.push(format!(
-        "cost: {} rows per second; busiest region: {}",
-        number(simulation.cost(workload)),
+        "cost: reads {} rows per second, writes {}; score {}; busiest region: {}",
+        number(simulation.reads()),
+        number(simulation.load(workload)),
+        number(simulation.score(workload)),
         percent(simulation.share())
     ));
     lines.extend(simulation.warnings.iter().flat_map(|warning| broken(&warning.to_string())));
@@ -122,7 +124,7 @@ fn question_row(cost: &QuestionCost) -> Vec<String> {
         String::new(),
         number(cost.ranges),
         number(cost.rows),
-        number(cost.rows_real()),
+        number(cost.rows_real),
         number(cost.rows_returned),
         number(cost.bytes.round()),
         number(cost.bytes_returned.round()),

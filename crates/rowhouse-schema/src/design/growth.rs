@@ -8,8 +8,8 @@ const TYPICAL: f64 = 20.0;
 /// How numbers in the larger sample grow with the table: a part of each is a constant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
-    /// The part that is in proportion to the size, from 0 to 1.
-    growing: f64,
+    /// The part of each number that stays as it is; infinite if nothing grows.
+    constant: f64,
     /// The rows in the larger sample.
     rows: f64,
 }
@@ -23,17 +23,21 @@ impl Growth {
         // Ranges with a fixed length end early at the table's end, which means show.
         let is_fixed = medians[1] >= TYPICAL && is_same(medians[0], medians[1]);
         let is_same = !many.is_finite() || sizes[1] <= sizes[0] || is_same(few, many) || is_fixed;
-        let growing = if is_same {
-            0.0
+        let constant = if is_same {
+            f64::INFINITY
         } else {
-            ((many - few) / many * sizes[1] / (sizes[1] - sizes[0])).min(1.0)
+            (many - (many - few) * sizes[1] / (sizes[1] - sizes[0])).max(0.0)
         };
-        Self { growing, rows: sizes[1] }
+        Self { constant, rows: sizes[1] }
     }
 
-    /// Returns a number from the larger sample as it is in a table with so many rows.
+    /// Returns a number from the larger sample as it is in a table with so many rows: at most the
+    /// rows that exist there, if it is at most those in the sample.
     pub(super) fn at(self, number: f64, rows: f64) -> f64 {
-        number * (1.0 - self.growing + self.growing * rows / self.rows)
+        if number <= self.constant {
+            return number;
+        }
+        self.constant + (number - self.constant) * rows / self.rows
     }
 }
 

@@ -1,26 +1,23 @@
 //! Designs for a workload: field orders, prefixes that spread writes, and indexes.
 //!
-//! Keys without indexes come first, from the questions: for each, the fields with one value before
-//! the fields with a range. Each order is tried with buckets, a hash and reversed digits in front.
-//! The best keys are tried with indexes for the questions that they read badly.
+//! Keys have the fields in all orders; many fields, in those that the questions suggest. Each order
+//! is tried with buckets, a salt, a hash and reversed digits in front. Indexes begin with the fields
+//! to which a question gives one value. The search combines keys and indexes.
 
 use std::collections::BTreeSet;
 
 use rowhouse_model::Result;
 
 use super::estimate::{DesignEstimate, Estimator};
-use super::rank::{score, two_digits};
-use super::reading::Way;
+use super::rank::two_digits;
+use super::search::Search;
 use super::shape::QuestionShape;
 use super::table_design::Design;
 use super::workload::{Variable, Workload};
 use crate::encode::FieldType;
-use crate::index::Index;
 
-/// Keys that are tried with indexes.
-const KEYS_INDEXED: usize = 5;
-/// A question that reads more rows than this, at the table's real size, is tried with an index.
-const ROWS_MANY: f64 = 100.0;
+/// Up to so many fields are tried in all orders.
+const PERMUTED_MAX: usize = 3;
 /// Texts up to this length are stored without a terminator if all have the same length.
 const FIXED_MAX: u32 = 64;
 
@@ -92,64 +89,71 @@ impl Proposal {
     /// # Errors
     /// As [`Estimator::estimate`].
     pub fn all(workload: &Workload, estimator: &Estimator) -> Result<Vec<Self>> {
+        Self::all_while(workload, estimator, &|| true)
+    }
+
+    /// As [`Proposal::all`], as long as `goes_on` returns true, which is called before each table is
+    /// estimated: every few milliseconds with few thousand rows.
+    ///
+    /// # Errors
+    /// As [`Proposal::all`]; `Timeout` when `goes_on` returns false.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Estimator, Proposal, Workload};
+    ///
+    /// let workload = Workload::parse("field user string: 50 values\nrows 100")?;
+    /// let stopped = Proposal::all_while(&workload, &Estimator::new(&workload)?, &|| false);
+    /// assert_eq!(stopped.unwrap_err().kind(), rowhouse_model::ErrorKind::Timeout);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn all_while(
+        workload: &Workload,
+        estimator: &Estimator,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Vec<Self>> {
         let shapes = workload.questions().iter().map(|it| QuestionShape::of(workload, it));
         let shapes = shapes.collect::<Result<Vec<_>>>()?;
+        let present = Design::present(workload)?;
+        let mut seen: BTreeSet<String> = present.iter().map(ToString::to_string).collect();
         let mut proposals = Vec::new();
-        if let Some(design) = Design::present(workload)? {
+        let mut designs = Vec::new();
+        if let Some(design) = present {
+            // The present key may be better with other indexes.
+            let key = design.key().to_string();
+            let alone = Design::new(workload, &key, "")?;
+            designs.extend(seen.insert(alone.to_string()).then_some(alone));
             let kind = kind_of(workload, &design);
             let estimate = estimator.estimate(&design)?;
             proposals.push(Self { design, kind, is_present: true, estimate });
         }
-        let mut seen: BTreeSet<String> = BTreeSet::new();
-        seen.extend(proposals.iter().map(|proposal| proposal.design.to_string()));
         for key in keys(workload, &shapes) {
             // Not every field can stand everywhere.
             let Ok(design) = Design::new(workload, &key, "") else { continue };
-            proposals.extend(Self::new(workload, estimator, design, &mut seen)?);
+            designs.extend(seen.insert(design.to_string()).then_some(design));
         }
-        sort(workload, &mut proposals);
-        for base in proposals.iter().take(KEYS_INDEXED).cloned().collect::<Vec<_>>() {
-            for indexes in index_sets(workload, &base, &shapes) {
-                let key = base.design.key().to_string();
-                let Ok(design) = Design::new(workload, &key, &indexes.join("\n")) else { continue };
-                proposals.extend(Self::new(workload, estimator, design, &mut seen)?);
+        let indexes = index_texts(workload, &shapes);
+        let search = Search::new(workload, estimator, designs, indexes, goes_on)?;
+        for (design, estimate) in search.designs()? {
+            let is_present = proposals
+                .iter()
+                .any(|it: &Self| it.is_present && it.design.to_string() == design.to_string());
+            if !is_present {
+                let kind = kind_of(workload, &design);
+                proposals.push(Self { design, kind, is_present, estimate });
             }
         }
         sort(workload, &mut proposals);
         Ok(proposals)
     }
 
-    /// Returns `None` for a design that was seen before, and for one with an index that no question
-    /// is read by.
-    fn new(
-        workload: &Workload,
-        estimator: &Estimator,
-        design: Design,
-        seen: &mut BTreeSet<String>,
-    ) -> Result<Option<Self>> {
-        if !seen.insert(design.to_string()) {
-            return Ok(None);
-        }
-        let kind = kind_of(workload, &design);
-        let estimate = estimator.estimate(&design)?;
-        let serves = |index: &Index| {
-            let way = Way::Index(index.name().to_owned());
-            estimate.questions.iter().any(|question| question.way == way)
-        };
-        if !design.indexes().iter().all(serves) {
-            return Ok(None);
-        }
-        Ok(Some(Self { design, kind, is_present: false, estimate }))
-    }
-
     /// The score by the estimate; the least is the best.
-    pub fn score(&self, workload: &Workload) -> f64 {
-        score(self.estimate.cost, self.estimate.share(), workload.servers())
+    pub fn score(&self) -> f64 {
+        self.estimate.score()
     }
 }
 
-/// Sorts by score, rounded to two digits; among equal ones, the simpler ones first: fewer indexes,
-/// fewer computed fields, shorter keys.
+/// Sorts by score, rounded to two digits, those that break a limit last; among equal ones, the
+/// simpler ones first: fewer indexes, fewer computed fields, shorter keys.
 fn sort(workload: &Workload, proposals: &mut [Proposal]) {
     proposals.sort_by(|one, other| {
         let rank = |proposal: &Proposal| {
@@ -159,8 +163,13 @@ fn sort(workload: &Workload, proposals: &mut [Proposal]) {
             let computed = design.key().computed().len();
             (design.indexes().len(), computed, bytes, design.to_string())
         };
-        let score = |proposal: &Proposal| two_digits(proposal.score(workload));
-        score(one).total_cmp(&score(other)).then_with(|| rank(one).cmp(&rank(other)))
+        let is_refused =
+            |proposal: &Proposal| !proposal.estimate.broken_limits(workload).is_empty();
+        let score = |proposal: &Proposal| two_digits(proposal.score());
+        is_refused(one)
+            .cmp(&is_refused(other))
+            .then_with(|| score(one).total_cmp(&score(other)))
+            .then_with(|| rank(one).cmp(&rank(other)))
     });
 }
 
@@ -187,13 +196,20 @@ fn kind_of(workload: &Workload, design: &Design) -> DesignKind {
 fn keys(workload: &Workload, shapes: &[QuestionShape]) -> Vec<String> {
     let mut keys = Vec::new();
     for order in orders(workload, shapes) {
-        let fields: Vec<String> = order.iter().map(|at| field_text(workload, *at)).collect();
+        let last = order.len() - 1;
+        let fields = order.iter().enumerate();
+        let fields: Vec<String> =
+            fields.map(|(place, at)| field_text(workload, *at, place == last)).collect();
         let plain = fields.concat();
         keys.push(plain.clone());
         let names: Vec<&str> = order.iter().map(|at| workload.fields()[*at].field.name()).collect();
+        let is_equal = |name: &str| shapes.iter().any(|it| it.equal.iter().any(|of| of == name));
         for count in bucket_counts(workload) {
-            let of = names.iter().map(|name| (*name).to_owned()).chain([names.join(",")]);
+            // A bucket of a field without one value in any question spreads as that of all does.
+            let of = names.iter().enumerate().filter(|(at, name)| *at == 0 || is_equal(name));
+            let of = of.map(|(_, name)| (*name).to_owned()).chain([names.join(",")]);
             keys.extend(of.map(|of| format!("[bucket {count} of {of}]{plain}")));
+            keys.push(format!("[salt {count}]{plain}"));
         }
         keys.push(format!("[hash 2 of {}]{plain}", names[0]));
         keys.push(format!("[hash 8 of {}]{plain}", names.join(",")));
@@ -220,6 +236,9 @@ fn orders(workload: &Workload, shapes: &[QuestionShape]) -> Vec<Vec<usize>> {
     if let Some(key) = workload.key() {
         firsts.push(key.fields().iter().filter_map(|field| place(field.name())).collect());
     }
+    if fields.len() <= PERMUTED_MAX {
+        firsts.extend(permutations(&(0..fields.len()).collect::<Vec<_>>()));
+    }
     let mut orders: Vec<Vec<usize>> = Vec::new();
     for first in firsts {
         // Fields that do not grow keep rows with one value together.
@@ -235,19 +254,24 @@ fn orders(workload: &Workload, shapes: &[QuestionShape]) -> Vec<Vec<usize>> {
 }
 
 /// Returns a field as a template has it: with the type that it has in the present key, or without a
-/// terminator if the values have one length.
-fn field_text(workload: &Workload, at: usize) -> String {
+/// terminator if the values have one length. A domain is one in the last place only, and a string
+/// before other fields.
+fn field_text(workload: &Workload, at: usize, is_last: bool) -> String {
     let variable = &workload.fields()[at];
     let name = variable.field.name();
     let needs_newest = workload.questions().iter().any(|question| question.newest);
     let desc = if needs_newest && workload.time_field() == Some(name) { " desc" } else { "" };
-    format!("[{name} {}{desc}]", type_text(workload, variable))
+    format!("[{name} {}{desc}]", type_text(workload, variable, is_last))
 }
 
-fn type_text(workload: &Workload, variable: &Variable) -> String {
+fn type_text(workload: &Workload, variable: &Variable, is_last: bool) -> String {
     let is_text = matches!(variable.field.field_type(), FieldType::Text | FieldType::String);
     let fixed = variable.fixed_length().filter(|length| *length <= FIXED_MAX);
     match (workload.key().is_some(), fixed) {
+        // The only type without an end whose order differs from that of a string.
+        _ if is_last && matches!(variable.field.field_type(), FieldType::Domain) => {
+            "domain".to_owned()
+        }
         (false, Some(length)) if is_text => format!("text {length}"),
         _ => variable.closed_type(),
     }
@@ -264,56 +288,65 @@ fn reversed(workload: &Workload, variable: &Variable) -> Option<String> {
     (is_number && workload.grows(name)).then(|| format!("[{name} {field_type} reverse]"))
 }
 
-/// Returns a bucket for an index that begins with a field that grows.
-fn bucket_of_index(workload: &Workload, shape: &QuestionShape) -> String {
-    let first = shape.names().next();
-    let grows = first.is_some_and(|first| workload.grows(first));
-    match first.filter(|_| grows && workload.regions() > 1) {
-        Some(first) => format!("[bucket {} of {first}]", workload.regions()),
-        None => String::new(),
+/// Returns all orders of some things.
+fn permutations<T: Clone>(things: &[T]) -> Vec<Vec<T>> {
+    if things.is_empty() {
+        return vec![Vec::new()];
     }
-}
-
-/// Returns index sets for the questions that a key reads badly: each alone, and all.
-fn index_sets(workload: &Workload, base: &Proposal, shapes: &[QuestionShape]) -> Vec<Vec<String>> {
-    let costs = workload.questions().iter().zip(shapes).zip(&base.estimate.questions);
-    let mut indexes: Vec<String> = Vec::new();
-    for ((_, shape), cost) in costs {
-        if cost.rows_real < ROWS_MANY {
-            continue;
-        }
-        let index = index_text(workload, shape);
-        if let Some(index) = index.filter(|index| !indexes.contains(index)) {
-            indexes.push(index);
-        }
-    }
-    let mut sets: Vec<Vec<String>> = indexes.iter().map(|index| vec![index.clone()]).collect();
-    if indexes.len() > 1 {
-        sets.push(indexes);
-    }
-    sets
-}
-
-/// Returns an index declaration for a question: the fields with one value, then the first one with
-/// a range.
-fn index_text(workload: &Workload, shape: &QuestionShape) -> Option<String> {
-    let ranged = shape.ranged.first();
-    let names: Vec<&String> = shape.equal.iter().chain(ranged).collect();
-    let is_named = |name: &&&String| ranged.is_none_or(|ranged| ranged != **name);
-    let name: Vec<&str> = names.iter().filter(is_named).map(|name| name.as_str()).collect();
-    let name = match (name.is_empty(), ranged) {
-        (false, _) => name.join("_"),
-        (true, ranged) => ranged?.clone(),
+    let with_first = |at: usize| {
+        let mut rest = things.to_vec();
+        let first = rest.remove(at);
+        permutations(&rest).into_iter().map(move |order| [vec![first.clone()], order].concat())
     };
-    let fields = names.into_iter().map(|field| {
-        let desc = if workload.time_field() == Some(field.as_str()) { " desc" } else { "" };
-        let is_column = !workload.field_names().any(|other| other == field);
+    (0..things.len()).flat_map(with_first).collect()
+}
+
+/// Returns index declarations, each once: for each question the fields with one value, each alone
+/// and all in each order, before a field with a range.
+fn index_texts(workload: &Workload, shapes: &[QuestionShape]) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for shape in shapes {
+        let mut firsts: Vec<Vec<&str>> =
+            shape.equal.iter().map(|name| vec![name.as_str()]).collect();
+        let equal: Vec<&str> = shape.equal.iter().map(String::as_str).collect();
+        if equal.len() <= PERMUTED_MAX {
+            firsts.extend(permutations(&equal));
+        } else {
+            firsts.push(equal);
+        }
+        let lasts = shape.ranged.iter().map(|name| Some(name.as_str()));
+        let lasts: Vec<Option<&str>> =
+            if shape.ranged.is_empty() { vec![None] } else { lasts.collect() };
+        for last in lasts {
+            for first in &firsts {
+                for text in index_of(workload, first, last) {
+                    if !texts.contains(&text) {
+                        texts.push(text);
+                    }
+                }
+            }
+        }
+    }
+    texts
+}
+
+/// Returns declarations for an index: plain, or with buckets if it begins with a field that grows.
+fn index_of(workload: &Workload, equal: &[&str], last: Option<&str>) -> Vec<String> {
+    let names: Vec<&str> = equal.iter().copied().chain(last).collect();
+    let Some(first) = names.first() else { return Vec::new() };
+    let name = if equal.is_empty() { (*first).to_owned() } else { equal.join("_") };
+    let fields = names.iter().map(|field| {
+        let desc = if workload.time_field() == Some(*field) { " desc" } else { "" };
+        let is_column = !workload.field_names().any(|other| other == *field);
         // A row without the time has an entry, too.
-        let null = if is_column && ranged == Some(field) { " null last" } else { "" };
+        let null = if is_column && last == Some(*field) { " null last" } else { "" };
         format!("[{field}{desc}{null}]")
     });
     let fields: String = fields.collect();
-    Some(format!("by_{name} {}{fields}", bucket_of_index(workload, shape)))
+    let buckets = bucket_counts(workload).into_iter().filter(|_| workload.grows(first));
+    let buckets = buckets.map(|count| format!("[bucket {count} of {first}]"));
+    let prefixes = [String::new()].into_iter().chain(buckets);
+    prefixes.map(|prefix| format!("by_{name} {prefix}{fields}")).collect()
 }
 
 #[cfg(test)]
@@ -352,6 +385,14 @@ mod tests {
             "by_sender [sender]"
         );
         assert!(proposals(&text("0.000001/s"))[0].design.indexes().is_empty());
+    }
+
+    #[test]
+    fn a_domain_in_the_last_place_stays_one() {
+        let proposed = proposals("field host domain: 50 values\nfield n u32: sequence\nrows 300");
+        let texts: Vec<String> = proposed.iter().map(|it| it.design.to_string()).collect();
+        assert!(texts.contains(&"[n u32][host domain]".to_owned()), "{texts:?}");
+        assert!(!texts.iter().any(|text| text.ends_with("[host string]")), "{texts:?}");
     }
 
     #[test]
@@ -394,7 +435,7 @@ mod tests {
                 prop_assert!(Design::new(&workload, &key, &indexes.join("; ")).is_ok(), "{key}");
                 prop_assert!(seen.insert(proposal.design.to_string()));
                 prop_assert!((0.0..=1.0).contains(&proposal.estimate.share()));
-                prop_assert!(proposal.estimate.cost >= 0.0);
+                prop_assert!(proposal.score() >= 0.0);
             }
             prop_assert!(proposed.len() > 3);
         }

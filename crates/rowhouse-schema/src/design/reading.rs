@@ -48,11 +48,11 @@ impl fmt::Display for Way {
 }
 
 impl Design {
-    /// Returns how a question is read when it is asked for the nth time.
+    /// Returns how a question can be read when it is asked for the nth time; at least one way.
     ///
-    /// The newest rows are read by a way that has their order, in one direction or the other: the
-    /// key, or an index if the key would read the whole table. Without such a way all rows are
-    /// read.
+    /// The newest rows are read by a way that has their order, in one direction or the other: all
+    /// such ways, the key first. Without one, all rows are read. Other questions leave the choice to
+    /// the database.
     ///
     /// ```
     /// use rowhouse_schema::{Design, Direction, Way, Workload};
@@ -64,7 +64,9 @@ impl Design {
     /// let workload = Workload::parse(text)?;
     /// let read = |key| {
     ///     let design = Design::new(&workload, key, "")?;
-    ///     design.reading(&workload, &workload.questions()[0], 0)
+    ///     Ok::<_, rowhouse_model::Error>(
+    ///         design.readings(&workload, &workload.questions()[0], 0)?.remove(0),
+    ///     )
     /// };
     /// let ordered = read("[user string][at millis]")?;
     /// assert_eq!((ordered.way, ordered.limit), (Some(Way::Key), Some(20)));
@@ -75,12 +77,12 @@ impl Design {
     ///
     /// # Errors
     /// As [`Workload::ask`].
-    pub fn reading(
+    pub fn readings(
         &self,
         workload: &Workload,
         question: &Question,
         nth: u64,
-    ) -> Result<QuestionReading> {
+    ) -> Result<Vec<QuestionReading>> {
         let predicate = workload.ask_predicate(question, nth)?;
         let any = QuestionReading {
             predicate,
@@ -90,27 +92,26 @@ impl Design {
             sorts: false,
         };
         let Some(time) = workload.time_field().filter(|_| question.newest) else {
-            return Ok(any);
+            return Ok(vec![any]);
         };
         let by_key = self.plan_by_key(&any.predicate)?;
-        let key_direction = newest_direction(&by_key, time);
-        let mut key_way = key_direction.map(|direction| (Way::Key, direction));
-        let mut by_indexes = self.indexes().iter().filter_map(|index| {
+        let by_key = newest_direction(&by_key, time).map(|direction| (Way::Key, direction));
+        let by_indexes = self.indexes().iter().filter_map(|index| {
             let columns = self.columns();
             let zone = &TimeZone::UTC;
             let plan = index.plan(self.key(), columns, &any.predicate, zone, &Columns::all());
             let direction = newest_direction(plan.ok()?.plan(), time)?;
             Some((Way::Index(index.name().to_owned()), direction))
         });
-        let chosen = if by_key.reads_whole_table() {
-            by_indexes.next().or(key_way)
-        } else {
-            key_way.take().or_else(|| by_indexes.next())
-        };
-        Ok(match chosen {
-            Some((way, direction)) => QuestionReading { way: Some(way), direction, ..any },
-            None => QuestionReading { limit: None, sorts: true, ..any },
-        })
+        let ordered: Vec<QuestionReading> = by_key
+            .into_iter()
+            .chain(by_indexes)
+            .map(|(way, direction)| QuestionReading { way: Some(way), direction, ..any.clone() })
+            .collect();
+        if ordered.is_empty() {
+            return Ok(vec![QuestionReading { limit: None, sorts: true, ..any }]);
+        }
+        Ok(ordered)
     }
 
     /// Plans a query by the key.
@@ -121,7 +122,7 @@ impl Design {
 
 /// Returns the direction in which a plan has the newest rows first, if either has: the time is the
 /// first field in the plan's order that has several values.
-fn newest_direction(plan: &Plan, time: &str) -> Option<Direction> {
+pub(super) fn newest_direction(plan: &Plan, time: &str) -> Option<Direction> {
     if plan.order().sequence() == RowSequence::Physical {
         return None;
     }

@@ -7,6 +7,9 @@ use super::table_design::Design;
 use super::workload::{Record, Workload};
 use crate::key::KeySchema;
 
+/// A row or entry that is written costs as much as this many rows that are read: a call, like a
+/// range.
+pub const ROWS_PER_WRITE: f64 = 10.0;
 /// Intervals in which writes are counted.
 const INTERVALS: u64 = 48;
 /// Intervals at the beginning that are not counted: the table gets its regions there.
@@ -57,13 +60,42 @@ impl Spread {
     /// # Errors
     /// As [`Workload::record`], [`Design::key_of`] and [`Design::entries`].
     pub fn of(workload: &Workload, design: &Design) -> Result<Self> {
-        let tables = count(workload, Counted::all(workload, design), |record, number| {
-            let key = design.key_of(record, number)?;
-            let mut keys = design.entries(&key, record)?;
+        let tables = count(workload, Counted::all(workload, design), |number| {
+            let record = workload.record(number)?;
+            let key = design.key_of(&record, number)?;
+            let mut keys = design.entries(&key, &record)?;
             keys.insert(0, vec![key]);
             Ok(keys)
         });
         Ok(Self { tables: tables? })
+    }
+
+    /// Returns what the writes cost per second, in rows read: ten for each row and entry, times the
+    /// servers that the busiest region's share would keep as busy.
+    ///
+    /// With a share below an even part of the servers nothing is added: no server has less to do.
+    /// A table whose writes all go to one of four servers costs as much as one with four times the
+    /// writes, evenly spread.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Design, Spread, Workload};
+    ///
+    /// let text = "field at millis: now\nfield user string: 500 values\nrows 10000\nwrite 5/s";
+    /// let workload = Workload::parse(text)?;
+    /// let load = |key| {
+    ///     let spread = Spread::of(&workload, &Design::new(&workload, key, "")?)?;
+    ///     Ok::<_, rowhouse_model::Error>(spread.load(&workload))
+    /// };
+    /// assert_eq!(load("[at millis][user string]")?, 200.0);
+    /// assert_eq!(load("[user string][at millis]")?, 50.0);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn load(&self, workload: &Workload) -> f64 {
+        let rows = self.tables.first().map_or(1, |table| table.writes).max(1) as f64;
+        let per_row = self.tables.iter().map(|table| {
+            table.writes as f64 / rows * (table.median() * workload.servers() as f64).max(1.0)
+        });
+        ROWS_PER_WRITE * workload.writes_per_second() * per_row.fold(0.0, |sum, load| sum + load)
     }
 
     /// The largest share of the writes, from 0 to 1, that a region takes in the median interval: a
@@ -92,7 +124,7 @@ impl Spread {
     /// ```
     pub fn entries_per_row(&self) -> f64 {
         let rows = self.tables.first().map_or(1, |table| table.writes).max(1);
-        self.tables.iter().skip(1).map(|table| table.writes as f64).sum::<f64>() / rows as f64
+        self.tables.iter().skip(1).map(|table| table.writes).sum::<u64>() as f64 / rows as f64
     }
 }
 
@@ -105,8 +137,21 @@ impl TableSpread {
         mut key: impl FnMut(&Record, u64) -> Result<Bytes>,
     ) -> Result<Self> {
         let table = Counted::new(workload, None, template);
-        let key = |record: &Record, number| Ok(vec![vec![key(record, number)?]]);
+        let key = |number| Ok(vec![vec![key(&workload.record(number)?, number)?]]);
         let mut tables = count(workload, vec![table], key)?;
+        Ok(tables.remove(0))
+    }
+
+    /// Writes keys to a region model for a table with this template: the keys of each row, in order.
+    pub(super) fn of_keys(
+        workload: &Workload,
+        index: Option<&str>,
+        template: &KeySchema,
+        keys: &[Vec<Bytes>],
+    ) -> Result<Self> {
+        let table = Counted::new(workload, index, template);
+        let mut tables =
+            count(workload, vec![table], |number| Ok(vec![keys[number as usize].clone()]))?;
         Ok(tables.remove(0))
     }
 
@@ -141,13 +186,12 @@ fn median(shares: impl Iterator<Item = f64>) -> f64 {
 fn count(
     workload: &Workload,
     mut tables: Vec<Counted>,
-    mut keys: impl FnMut(&Record, u64) -> Result<Vec<Vec<Bytes>>>,
+    mut keys: impl FnMut(u64) -> Result<Vec<Vec<Bytes>>>,
 ) -> Result<Vec<TableSpread>> {
     let rows = workload.rows();
     let mut interval = 0;
     for number in 0..rows {
-        let record = workload.record(number)?;
-        for (table, keys) in tables.iter_mut().zip(keys(&record, number)?) {
+        for (table, keys) in tables.iter_mut().zip(keys(number)?) {
             keys.into_iter().for_each(|key| table.write(key));
         }
         // Fits: at most the interval count.

@@ -150,6 +150,17 @@ impl Design {
         entries.map(|of| Ok(of?.into_iter().map(|entry| entry.key).collect())).collect()
     }
 
+    /// Returns the keys of a row's entries in one index.
+    pub(super) fn entries_of(
+        &self,
+        index: usize,
+        key: &Bytes,
+        record: &Record,
+    ) -> Result<Vec<Bytes>> {
+        let entries = self.indexes()[index].entries(key, &self.cells(key, record)?)?;
+        Ok(entries.into_iter().map(|entry| entry.key).collect())
+    }
+
     /// Returns the declaration for an index that is this table under this key, for a table with
     /// another key: promoting the index leads from that key to this one. `None` if an index cannot
     /// have this key, because a field has another type than in the key of `from`.

@@ -138,6 +138,12 @@ impl Workload {
         self.fields().iter().map(|variable| variable.field.name())
     }
 
+    /// The declared type of a field or column.
+    pub fn field_type(&self, name: &str) -> Option<&FieldType> {
+        let variable = self.variables.iter().find(|variable| variable.field.name() == name);
+        variable.map(|variable| variable.field.field_type())
+    }
+
     /// The fields, which every design's key has.
     pub(super) fn fields(&self) -> &[Variable] {
         &self.variables[..self.fields]
@@ -242,6 +248,29 @@ impl Workload {
         self.rows = Some(rows);
         self.check_sample()?;
         Ok(self)
+    }
+
+    /// Returns the workload with at most so many rows to make, or fewer if their values would have
+    /// more than `bytes`.
+    ///
+    /// ```
+    /// use rowhouse_schema::Workload;
+    ///
+    /// let workload = Workload::parse("field user string: 9 values\nwrite 500/s")?;
+    /// assert_eq!(workload.clone().limited(1000, 1 << 20)?.rows(), 1000);
+    /// assert_eq!(workload.limited(1000, 4000)?.rows(), 500);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidRequest` if a single row may have more bytes.
+    pub fn limited(self, rows: u64, bytes: u64) -> Result<Self> {
+        let of_row = self.bytes_of_row();
+        if of_row > bytes {
+            return Err(Error::invalid(format!("a row is too large: bytes={of_row}, max={bytes}")));
+        }
+        let rows = rows.min(bytes / of_row.max(1)).min(self.rows());
+        self.with_rows(rows)
     }
 
     /// Returns the workload with another seed.
@@ -480,6 +509,11 @@ impl Workload {
         names.find(|name| self.grows(name))
     }
 
+    /// Returns true if a question requires an order: that of the newest rows.
+    pub(super) fn needs_order(&self, question: &Question) -> bool {
+        question.newest && self.time_field().is_some()
+    }
+
     /// Returns true if a field's or column's values grow with the writes.
     pub(super) fn grows(&self, name: &str) -> bool {
         let Some(at) = self.names().position(|other| other == name) else { return false };
@@ -489,6 +523,16 @@ impl Workload {
             }
             None => self.sample.as_ref().is_some_and(|sample| sample.grows[at]),
         }
+    }
+
+    /// Returns the most rows that can match a query in a table of any size: rows have different
+    /// numbers of a sequence.
+    pub(super) fn matching_max(&self, predicate: &Predicate) -> Option<u128> {
+        let numbers = self
+            .variables
+            .iter()
+            .filter(|variable| variable.is_sequence_of(self.rows_real().max(self.rows())));
+        numbers.filter_map(|it| predicate.integers_allowed(it.field.name())).min()
     }
 
     /// Returns a key with all fields in workload order.
@@ -534,6 +578,17 @@ impl Variable {
             Draw::Values { count, .. } => Some(count),
             Draw::Sequence { .. } | Draw::Random | Draw::Now => None,
         }
+    }
+
+    /// Returns true if each of so many rows has another number of a sequence.
+    fn is_sequence_of(&self, rows: u64) -> bool {
+        let Some((Distribution { draw: Draw::Sequence { from }, .. }, _)) = self.made else {
+            return false;
+        };
+        let last = u128::from(from) + u128::from(rows);
+        // Numbers begin again after the type's greatest one.
+        let domain = self.field.field_type().domain();
+        domain.is_some_and(|domain| last <= domain.max.unsigned_abs())
     }
 
     /// The length that all values have, if they are made texts with the same length.

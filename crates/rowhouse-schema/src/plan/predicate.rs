@@ -133,6 +133,34 @@ impl Predicate {
         super::parse::parse(whole, part)
     }
 
+    /// Returns how many whole numbers the conditions on a field allow; `None` if they leave a side
+    /// open.
+    pub(crate) fn integers_allowed(&self, field: &str) -> Option<u128> {
+        let mut least = None;
+        let mut greatest = None;
+        for condition in self.conditions().iter().filter(|it| it.field == field) {
+            let bounds = match &condition.test {
+                Test::OneOf(constants) => return Some(constants.len() as u128),
+                Test::Between(from, to) => (Some(from.integer()?), Some(to.integer()?)),
+                Test::Compare(comparison, constant) => {
+                    let number = constant.integer()?;
+                    match comparison {
+                        Comparison::Equal => (Some(number), Some(number)),
+                        Comparison::Less => (None, Some(number.saturating_sub(1))),
+                        Comparison::LessOrEqual => (None, Some(number)),
+                        Comparison::Greater => (Some(number.saturating_add(1)), None),
+                        Comparison::GreaterOrEqual => (Some(number), None),
+                    }
+                }
+                _ => continue,
+            };
+            least = least.max(bounds.0);
+            greatest = [greatest, bounds.1].into_iter().flatten().min();
+        }
+        let count = greatest?.saturating_sub(least?).saturating_add(1);
+        Some(u128::try_from(count).unwrap_or(0))
+    }
+
     /// Adds the condition that the field equals this value.
     pub fn eq(self, field: &str, value: impl Into<Value>) -> Self {
         self.compare(field, Comparison::Equal, value.into())
@@ -294,6 +322,15 @@ impl Condition {
 impl Constant {
     fn of(value: Value) -> Self {
         Self { at: 0, literal: Literal::Value(value) }
+    }
+
+    /// The whole number that this is.
+    fn integer(&self) -> Option<i128> {
+        match &self.literal {
+            Literal::Word(word) => word.parse().ok(),
+            Literal::Value(value) => value.as_integer(),
+            Literal::List(_) => None,
+        }
     }
 
     fn is_hash(&self) -> bool {

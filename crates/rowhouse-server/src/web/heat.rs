@@ -243,6 +243,7 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
     let map = Map::read(web, reader, name)?;
     let text = |text| reader.text(text);
     let address = format!("/heat/{}", escaped(name));
+    let name = map.table.name().to_string();
     let body = html! {
         p { a href=(tables::link(reader, map.table.name())) { (text(words::TABLE)) } }
         (form(reader, &address, &map))
@@ -265,6 +266,7 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
             dt { (text(words::READS)) } dd { (map.verdicts[1]) }
             @for verdict in &map.columns { dt { (text(words::COLUMNS)) } dd { (verdict) } }
         }
+        p { a href=(reader.link("/design", &[("table", &name)])) { (text(words::WHAT_INSTEAD)) } }
         h2 { (text(words::HOT_ROWS)) }
         (hot_rows(reader, &map))
     };

@@ -118,6 +118,15 @@ const MESSAGES: &[(&str, &str)] = &[
         "a backslash must begin \\xHH with two hex digits: {}",
         "反斜杠后必须是 xHH，HH 为两位十六进制数字：{}",
     ),
+    // Designs.
+    ("a question reads too many rows: {}", "一个查询读的行太多：{}"),
+    ("a region takes too many of the writes: {}", "一个 region 承担的写入太多：{}"),
+    ("a server takes too many writes: {}", "一台服务器承担的写入太多：{}"),
+    ("too many questions for a page: {}", "页面上的查询太多：{}"),
+    ("`{}` has no distribution: it needs a sample", "`{}` 没有分布：需要样本"),
+    ("the table has no rows: {}", "表中没有行：{}"),
+    ("table {} has no row-key template", "表 {} 没有行键模板"),
+    ("a row is too large: {}", "一行太大：{}"),
     // Tasks.
     ("Splitting {}", "分裂 {}"),
     ("Merging {}", "合并 {}"),

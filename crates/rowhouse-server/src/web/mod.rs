@@ -9,6 +9,7 @@ mod assets;
 mod calls;
 mod chart;
 mod connection;
+mod design;
 mod guard;
 mod heat;
 mod held_answer;

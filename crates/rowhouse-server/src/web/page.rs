@@ -20,17 +20,19 @@ pub(super) enum Place {
     Tables,
     Servers,
     Query,
+    Design,
     Calls,
     Tasks,
     Settings,
 }
 
 impl Place {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Overview,
         Self::Tables,
         Self::Servers,
         Self::Query,
+        Self::Design,
         Self::Calls,
         Self::Tasks,
         Self::Settings,
@@ -42,6 +44,7 @@ impl Place {
             Self::Tables => ("/tables", words::TABLES),
             Self::Servers => ("/servers", words::SERVERS),
             Self::Query => ("/query", words::QUERY),
+            Self::Design => ("/design", words::DESIGN),
             Self::Calls => ("/calls", words::CALLS),
             Self::Tasks => ("/tasks", words::TASKS),
             Self::Settings => ("/settings", words::SETTINGS),

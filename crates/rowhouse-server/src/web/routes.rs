@@ -14,8 +14,8 @@ use super::page::Page;
 use super::reader::Reader;
 use super::state::Web;
 use super::{
-    assets, calls, guard, heat, jmx, monitoring, overview, query, servers, settings, solr, tables,
-    tasks,
+    assets, calls, design, guard, heat, jmx, monitoring, overview, query, servers, settings, solr,
+    tables, tasks,
 };
 
 pub(super) fn routes(web: Web) -> Router {
@@ -29,6 +29,7 @@ pub(super) fn routes(web: Web) -> Router {
         .route("/servers", to_page(servers::list))
         .route("/heat/{name}", get(heat::answer))
         .route("/query", get(run_query))
+        .route("/design", get(design::answer))
         .route("/calls", to_page(calls::list))
         .route("/tasks", to_page(tasks::list))
         .route("/settings", to_page(settings::list))
@@ -74,10 +75,10 @@ async fn not_found(State(web): State<Web>, reader: Reader) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{WEB_HEATS_MAX, WEB_QUERIES_MAX};
+    use crate::limits::{WEB_DESIGNS_MAX, WEB_HEATS_MAX, WEB_QUERIES_MAX};
 
     #[tokio::test]
-    async fn only_so_many_queries_and_reads_of_heat_run_at_once() {
+    async fn only_so_many_queries_reads_of_heat_and_searches_for_designs_run_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let web = Web::of_directory(dir.path());
         let query = || run_query(State(web.clone()), Reader::new("/query", Vec::new(), ""));
@@ -85,6 +86,13 @@ mod tests {
             let reader = Reader::new("/heat", Vec::new(), "");
             heat::answer(State(web.clone()), Path(name.to_owned()), reader)
         };
+        let design = |text: &str| {
+            let params = vec![("w".to_owned(), text.to_owned())];
+            let reader = Reader::new("/design", params, "");
+            design::answer(State(web.clone()), reader)
+        };
+        let searching = Arc::clone(&web.designs).acquire_many_owned(WEB_DESIGNS_MAX as u32);
+        let searching = searching.await.unwrap();
         let running = Arc::clone(&web.queries).acquire_many_owned(WEB_QUERIES_MAX as u32);
         let reading = Arc::clone(&web.heats).acquire_many_owned(WEB_HEATS_MAX as u32);
         let running = running.await.unwrap();
@@ -92,10 +100,14 @@ mod tests {
         assert_eq!(query().await.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(heat("t").await.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(heat("t.json").await.status(), StatusCode::SERVICE_UNAVAILABLE);
-        drop((running, reading));
+        assert_eq!(design("field n u64: sequence").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        // The form costs nothing.
+        assert_eq!(design("").await.status(), StatusCode::OK);
+        drop((running, reading, searching));
         // Each request gives the permit back.
         for _ in 0..=WEB_HEATS_MAX {
             assert_eq!(query().await.status(), StatusCode::OK);
+            assert_eq!(design("nothing").await.status(), StatusCode::BAD_REQUEST);
             assert_eq!(heat("t").await.status(), StatusCode::NOT_FOUND);
             assert_eq!(heat("t.json").await.status(), StatusCode::NOT_FOUND);
         }

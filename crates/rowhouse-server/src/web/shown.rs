@@ -18,6 +18,11 @@ impl Keys {
         Self(KeySchema::of_table(table).ok().flatten())
     }
 
+    /// Keys with a template.
+    pub(super) fn with(schema: KeySchema) -> Self {
+        Self(Some(schema))
+    }
+
     /// Keys for a table that is not there.
     pub(super) fn unknown() -> Self {
         Self(None)

@@ -13,7 +13,7 @@ use super::page::Page;
 use super::reader::Reader;
 use super::solr::Solr;
 use crate::context::Context;
-use crate::limits::{WEB_CONNECTIONS_MAX, WEB_HEATS_MAX, WEB_QUERIES_MAX};
+use crate::limits::{WEB_CONNECTIONS_MAX, WEB_DESIGNS_MAX, WEB_HEATS_MAX, WEB_QUERIES_MAX};
 use crate::metrics::JudgedHeats;
 
 /// What the web port's connections share.
@@ -27,6 +27,8 @@ pub(crate) struct Web {
     pub(super) queries: Arc<Semaphore>,
     /// A permit for each heat read that may run.
     pub(super) heats: Arc<Semaphore>,
+    /// A permit for each search for designs that may run.
+    pub(super) designs: Arc<Semaphore>,
     pub(super) solr: Arc<Solr>,
     pub(super) history: Arc<History>,
     /// The heats of tables for metrics.
@@ -54,12 +56,13 @@ impl Web {
         let permits = |count| Arc::new(Semaphore::new(count));
         let queries = permits(WEB_QUERIES_MAX);
         let heats = permits(WEB_HEATS_MAX);
+        let designs = permits(WEB_DESIGNS_MAX);
         let database = Arc::new(Database::at(&context.cluster.options.data));
         let connections = permits(WEB_CONNECTIONS_MAX);
         let solr = Arc::new(Solr::new());
         let history = Arc::default();
         let judged = Arc::default();
-        Self { context, database, connections, queries, heats, solr, history, judged }
+        Self { context, database, connections, queries, heats, designs, solr, history, judged }
     }
 
     /// Answers with a page, which is made on a thread that may block.

@@ -162,6 +162,39 @@ texts! {
     HOT_ROWS_MORE: "The rows with the most requests in the last 5 to 10 minutes, if most of their count is certain.", "最近五到十分钟内请求最多的行；计数大部分不确定的行不列出。";
     TOO_HIGH_BY: "Too high by at most", "至多偏高";
 
+    WHAT_INSTEAD: "Which key instead? Designs for this table", "该用什么行键？这张表的设计";
+
+    // Designs.
+    DESIGN: "Design", "设计";
+    DESIGN_MORE: "Describe rows, rates and questions; the page proposes keys and indexes, and estimates what they cost. Nothing is written.", "描述行、速率和查询；页面提出行键和索引，并估算其代价。不会写入任何内容。";
+    WORKLOAD: "Workload", "工作负载";
+    PROPOSE: "Propose designs", "给出设计";
+    ADD_QUESTIONS: "Add the questions, which no server records:", "请补充查询，服务器不记录查询：";
+    DESIGN_TIMEOUT: "The time for the search is over. Try it with fewer questions, or with rowhouse advise, which has no such limit.", "搜索超时。请减少查询，或使用没有此限制的 rowhouse advise。";
+    DESIGN_ESTIMATED: "All numbers are estimates for the full size, from rows:", "所有数值均为对实际规模的估算，依据的行数：";
+    DESIGN_SIMULATE: "They are not simulated: for that there is", "未经模拟；模拟请用";
+    DESIGN_CHART: "Designs by the cost of reads and of writes, in rows per second on logarithmic scales. Bottom left is best.", "各设计的读代价与写代价，单位为每秒行数，对数刻度。左下最好。";
+    BEST_DESIGN: "Best by the estimates", "估算中最好的";
+    PRESENT_IS_BEST: "Nothing beats the present design by a tenth", "没有设计比当前设计好一成";
+    ALL_REFUSED: "Every design breaks a limit; the best one", "每个设计都违反限制；其中最好的";
+    PRESENT: "present", "当前";
+    READ_COST: "Reads, rows per second", "读，每秒行数";
+    WRITE_COST: "Writes, rows per second", "写，每秒行数";
+    SCORE: "Score", "得分";
+    BUSIEST_REGION: "Busiest region", "最忙的 region";
+    SCORE_MORE: "Reads count each row, and ten rows for each range; writes count ten for each row and index entry, times the share of the busiest region as far as it exceeds one part of the servers. The score is both; the least is best.", "读：每行计一，每个范围计十行；写：每行和每个索引条目计十，若最忙的 region 的份额超过服务器的平均份额，则按倍数增加。得分为两者之和，越小越好。";
+    READ_BY: "Read by", "读取方式";
+    THE_KEY: "the key", "行键";
+    RANGES: "Ranges", "范围数";
+    SAMPLE_KEYS: "Keys of the first rows", "开头几行的行键";
+    CHANGE_STEPS: "From the present design, in the shell", "在 shell 中从当前设计迁移";
+    SEQUENTIAL: "sequential", "顺序";
+    SALTED: "salted", "加盐";
+    PROMOTED: "promoted", "字段提升";
+    BUCKETED: "bucketed", "分桶";
+    REVERSED: "reversed", "反转";
+    HASHED: "random", "散列";
+
     // Slow calls.
     SLOW_CALLS_ARE: "Calls are kept that took longer than", "保留的调用：耗时超过";
     LARGE_CALLS_ARE: "or whose answer was larger than", "或应答大于";

@@ -142,7 +142,7 @@ fn a_server_stops_while_a_client_keeps_its_connection_open() {
     assert!(rest.ends_with(b"ok\n"));
 }
 
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 13] = [
     "/",
     "/tables",
     "/tables/mail",
@@ -150,6 +150,9 @@ const PAGES: [&str; 10] = [
     "/heat/mail",
     "/query",
     "/query?table=mail",
+    "/design",
+    "/design?table=mail",
+    "/design?w=field+n+u64:+sequence",
     "/calls",
     "/tasks",
     "/settings",
@@ -409,6 +412,82 @@ fn heat_shows_measured_ranges_and_rows_decoded() {
         assert!(body.starts_with("{\"error\":"), "{body}");
     }
     assert_eq!(fetch(web, "/heat/none", "localhost").0, "HTTP/1.1 404 Not Found");
+}
+
+/// Returns the address of the designs for a workload.
+fn design_of(workload: &str, rest: &str) -> String {
+    let escaped: Vec<_> = workload.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    format!("/design?w={}{rest}", escaped.concat())
+}
+
+#[test]
+fn designs_for_a_typed_workload_have_costs_sample_keys_and_a_declaration() {
+    let (_server, web) = server();
+    // A form sends line ends of two characters.
+    let workload = "field user string: 100 values\r\nfield at millis: now\r\nwrite 100/s\r\n\
+                    rows 1000\r\nask user = ? newest 10 : 50/s\r\n\
+                    never a region takes more than 60 % of the writes";
+    let shown = page(web, &design_of(workload, "&lang=en"));
+    for expected in [
+        "Best by the estimates: <strong><code>[user text 8][at millis desc]</code></strong>",
+        "from rows: 1,000.",
+        "<details id=\"design-1\" open>",
+        "<a href=\"#design-1\">",
+        "user=&apos;",
+        "KEY =&gt; '[user text 8][at millis desc]'",
+        "<td class=\"number\">10</td>",
+    ] {
+        let shown = shown.replace("user='", "user=&apos;");
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    let chinese = page(web, &design_of(workload, "&lang=zh"));
+    assert!(chinese.contains("估算中最好的：<strong><code>[user text 8]"), "{chinese}");
+    let refused = workload.replace("60 %", "0.1 %");
+    let chinese = page(web, &design_of(&refused, "&lang=zh"));
+    assert!(chinese.contains("每个设计都违反限制"), "{chinese}");
+    assert!(chinese.contains("一个 region 承担的写入太多"), "{chinese}");
+    let (status, wrong) = fetch(web, &design_of("field n", "&lang=en"), "localhost");
+    assert_eq!(status, "HTTP/1.1 400 Bad Request");
+    assert!(wrong.contains("role=\"alert\"") && wrong.contains(">field n</textarea>"), "{wrong}");
+    let (_, wrong) = fetch(web, &design_of("field n u8", "&lang=zh"), "localhost");
+    assert!(wrong.contains("`n` 没有分布：需要样本"), "{wrong}");
+}
+
+#[test]
+fn a_table_fills_a_workload_whose_designs_lead_from_its_key() {
+    let (server, web) = server();
+    let regions = create_mail(&server);
+    for n in 0..60 {
+        put_mail(&server, &regions, if n % 2 == 0 { "bob" } else { "sue" }, n, "eve");
+    }
+    assert!(page(web, "/heat/mail").contains("href=\"/design?table=mail\""));
+    let form = page(web, "/design?table=mail");
+    for line in [
+        "key [user string][n u8]\n",
+        "index by_sender [sender]\n",
+        "field user string\n",
+        "column d:s sender string\n",
+        "# ask user = ? limit 20 : 40/s\n",
+    ] {
+        assert!(form.contains(line), "{line}: {form}");
+    }
+    assert!(form.contains("name=\"table\" value=\"mail\""), "{form}");
+    let workload = "key [user string][n u8]\nfield user string\nfield n u8\n\
+                    column d:z size u32\nask size = ? : 400/s\nask n = ? : 500/s\nwrite 1/s";
+    let shown = page(web, &design_of(workload, "&table=mail&lang=en"));
+    for expected in [
+        "from rows: 60, Table <a href=\"/tables/mail?lang=en\">mail</a>.",
+        "<strong>present</strong>",
+        "promote_index 'mail', 'advised'",
+    ] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    let (status, _) = fetch(web, "/design?table=none", "localhost");
+    assert_eq!(status, "HTTP/1.1 404 Not Found");
+    server.create_table("bare", &["cf"], &[]);
+    let (status, bare) = fetch(web, "/design?table=bare&lang=zh", "localhost");
+    assert_eq!(status, "HTTP/1.1 400 Bad Request");
+    assert!(bare.contains("表 bare 没有行键模板"), "{bare}");
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! What a design comparison returns.
 
 use rowhouse_model::Result;
-use rowhouse_schema::{DesignKind, Proposal, WideForm, Workload, design_score};
+use rowhouse_schema::{DesignKind, Proposal, ROWS_PER_WRITE, WideForm, Workload};
 
 use super::simulation::Simulation;
-use super::warnings::broken_by_estimate;
 use crate::Database;
 
 /// Designs for a workload, compared, and the reasons for the best one.
@@ -20,6 +19,12 @@ pub struct Advice {
     pub is_change: bool,
     /// The advice in a sentence, and the reasons.
     pub reasons: Vec<String>,
+    /// Which reads and writes became cheaper and which dearer, how many times, in the terms of the
+    /// literature on row keys.
+    pub trade: Vec<String>,
+    /// The second best design that trades the other way: cheaper reads for dearer writes, or
+    /// cheaper writes for dearer reads; where it is among the designs.
+    pub alternative: Option<usize>,
     /// What the advised design does worse than others.
     pub gives_up: Vec<String>,
     /// The advised design with the last key fields in qualifiers, if it has such a form.
@@ -52,7 +57,7 @@ impl Advice {
 }
 
 /// How a step begins that promotes an index.
-pub(super) const PROMOTE: &str = "promote_index";
+const PROMOTE: &str = "promote_index";
 
 /// A design and what it costs.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,13 +71,19 @@ pub struct AdvisedDesign {
     pub kind: DesignKind,
     /// Whether it is the present design.
     pub is_present: bool,
+    /// Whether the key has the fields as the workload lists them, and there is nothing else.
+    pub is_plain: bool,
     /// The simulation; `None` if it was only estimated, because others are better.
     pub simulation: Option<Simulation>,
-    /// What all questions and indexes cost per second, in rows.
+    /// What all questions cost per second, in rows.
+    pub reads: f64,
+    /// What all writes cost per second, in rows: see [`Spread::load`](super::Spread::load).
+    pub load: f64,
+    /// What all questions and index entries cost per second, in rows.
     pub cost: f64,
     /// The share of the writes, from 0 to 1, that the busiest region takes.
     pub share: f64,
-    /// The score: see [`design_score`].
+    /// The score: `reads` and `load`.
     pub score: f64,
     /// The workload limits that it breaks.
     pub refusals: Vec<String>,
@@ -84,26 +95,32 @@ impl AdvisedDesign {
         proposal: &Proposal,
         simulation: Option<Simulation>,
     ) -> Self {
-        let (cost, share, refusals) = match &simulation {
+        let (reads, spread, refusals) = match &simulation {
             Some(simulation) => {
                 let refusals = simulation.warnings.iter().filter(|warning| warning.is_refusal);
                 let refusals = refusals.map(|warning| warning.message.clone()).collect();
-                (simulation.cost(workload), simulation.share(), refusals)
+                (simulation.reads(), &simulation.spread, refusals)
             }
             None => {
                 let estimate = &proposal.estimate;
-                (estimate.cost, estimate.share(), broken_by_estimate(workload, estimate))
+                (estimate.reads, &estimate.spread, estimate.broken_limits(workload))
             }
         };
+        let load = spread.load(workload);
+        let entries = workload.writes_per_second() * spread.entries_per_row();
+        let share = spread.median();
         Self {
             key: proposal.design.key().to_string(),
             indexes: proposal.design.indexes().iter().map(ToString::to_string).collect(),
             kind: proposal.kind,
             is_present: proposal.is_present,
-            simulation,
-            cost,
+            is_plain: is_plain(workload, proposal),
+            reads,
+            load,
+            cost: reads + ROWS_PER_WRITE * entries,
             share,
-            score: design_score(cost, share, workload.servers()),
+            score: reads + load,
+            simulation,
             refusals,
         }
     }
@@ -119,4 +136,13 @@ impl AdvisedDesign {
         let indexes = self.indexes.iter().map(|index| format!(" + {index}"));
         format!("{}{}", self.key, indexes.collect::<String>())
     }
+}
+
+/// Returns true if a key has the fields as the workload lists them, and there is nothing else.
+pub(super) fn is_plain(workload: &Workload, proposal: &Proposal) -> bool {
+    let key = proposal.design.key();
+    proposal.design.indexes().is_empty()
+        && key.computed().is_empty()
+        && matches!(proposal.kind, DesignKind::Sequential | DesignKind::Promoted)
+        && key.fields().iter().map(|field| field.name()).eq(workload.field_names())
 }

@@ -1,29 +1,39 @@
 //! Compares designs for a workload.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rowhouse_model::{Error, Result};
 use rowhouse_schema::{Design, Estimator, Proposal, WideForm, Workload, two_digits};
 
-use super::advice::{Advice, AdvisedDesign};
-use super::reasons::{declaration, gives_up, reasons, steps, tall_or_wide};
+use super::advice::{Advice, AdvisedDesign, is_plain};
+use super::reasons::{gives_up, reasons, tall_or_wide};
 use super::simulate::simulate;
-use super::warnings::broken_by_estimate;
+use super::trade::{alternative, trade};
 
-/// Designs that are simulated, besides the present one.
-const SIMULATED: usize = 4;
+/// Designs that are simulated at least, besides the present one.
+const SIMULATED_MIN: usize = 4;
+/// Designs that are simulated at most, besides the present one and the alternative.
+const SIMULATED_MAX: usize = 12;
+/// Designs that are simulated at most as long as all break a limit.
+const REFUSED_MAX: usize = 24;
+/// Designs that break a limit by their estimates and are simulated, although others break none.
+const REFUSED_TRIED: usize = 4;
+/// A design whose estimated score is so many times the best simulated one cannot win.
+const HOPELESS: f64 = 1.25;
+/// Designs in an advice, besides those that were simulated.
+const ESTIMATED_MAX: usize = 20;
 /// A design is no reason for a change unless its score is below this fraction of the present one's.
 const CLEARLY_BETTER: f64 = 0.9;
 
 /// Proposes designs for a workload, simulates the best ones in the directory `dir`, and compares
 /// them.
 ///
-/// The best design is the one with the least score ([`design_score`](super::design_score)) among
-/// those that break no limit; among equal ones the one that was simulated, has fewer indexes and
-/// shorter rows. Scores come from counts, never from times, so under a seed the result is the same
-/// in each run.
+/// The best design is the one with the least score ([`Simulation::score`](super::Simulation::score))
+/// among those that break no limit; among equal ones the one that has fewer indexes and shorter
+/// rows. A design whose estimate is near the best simulated score is simulated too. Scores come from
+/// counts, never from times, so under a seed the result is the same in each run.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -57,7 +67,7 @@ pub async fn advise(workload: &Workload, dir: &Path) -> Result<Advice> {
 pub struct AdviceStep<'a> {
     /// The number, from 1 on.
     pub number: usize,
-    /// How many designs are simulated.
+    /// How many designs are simulated at most.
     pub count: usize,
     /// The key and the indexes.
     pub design: &'a str,
@@ -89,30 +99,25 @@ pub async fn advise_with_progress(
         return Err(Error::invalid(format!("`{name}` has no distribution: it needs a sample")));
     }
     let proposals = proposals(workload).await?;
-    let chosen = chosen(workload, &proposals);
-    let mut designs = Vec::new();
-    let mut number = 0;
-    for (at, proposal) in proposals.iter().enumerate() {
-        let simulation = if chosen.contains(&at) {
-            number += 1;
-            let design = proposal.design.to_string();
-            progress(AdviceStep { number, count: chosen.len(), design: &design });
-            Some(simulate(workload, &proposal.design, dir).await?)
-        } else {
-            None
-        };
-        designs.push(AdvisedDesign::of(workload, proposal, simulation));
-    }
+    let mut search = Search { workload, dir, proposals: &proposals, simulated: BTreeMap::new() };
+    search.run(&mut progress).await?;
+    let mut designs = search.finish();
     designs.sort_by(compare);
     let (mut advice, advised) = advice(workload, designs);
-    if let Some(design) = proposals.iter().find(|it| it.design.to_string() == advised.text()) {
-        advice.wide = wide(workload, &design.design).await?;
+    // Every design comes from a proposal.
+    let design = proposals.iter().map(|it| &it.design).find(|it| it.to_string() == advised.text());
+    if let Some(design) = design {
+        advice.declaration = design.declaration();
+        if advice.is_change {
+            advice.steps = design.steps(workload);
+        }
+        advice.wide = wide(workload, design).await?;
     }
     advice.tall_or_wide = tall_or_wide(advice.wide.as_ref(), &advised);
     Ok(advice)
 }
 
-/// Returns the advice without the wide form, and the advised design.
+/// Returns the advice without the wide form and the commands, and the advised design.
 fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> (Advice, AdvisedDesign) {
     let present = designs.iter().position(|design| design.is_present);
     let is_change = match (designs.first(), present.map(|at| &designs[at])) {
@@ -129,11 +134,18 @@ fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> (Advice, AdvisedD
         _ => 0,
     };
     let advised_design = designs[advised].clone();
+    let alternative =
+        designs.get(advised).filter(|design| design.refusals.is_empty()).and_then(|design| {
+            let designs = designs.iter().enumerate();
+            alternative(design, designs.filter(|(_, other)| other.simulation.is_some()))
+        });
     let advice = Advice {
         reasons: reasons(workload, &designs, present, is_change),
+        trade: trade(workload, &designs, advised, alternative),
+        alternative,
         gives_up: gives_up(workload, &designs, advised),
-        declaration: declaration(workload, &designs[advised]),
-        steps: if is_change { steps(workload, &designs[advised]) } else { Vec::new() },
+        declaration: String::new(),
+        steps: Vec::new(),
         wide: None,
         tall_or_wide: Vec::new(),
         designs,
@@ -161,31 +173,107 @@ async fn busy<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'stat
     tokio::task::spawn_blocking(work).await.map_err(interrupted)?
 }
 
-/// Returns the places of the designs to simulate: the present one, and by their estimates the best
-/// one for each kind, as far as they break no limit; if there are fewer, the next best.
-fn chosen(workload: &Workload, proposals: &[Proposal]) -> Vec<usize> {
-    let broken =
-        proposals.iter().map(|it| broken_by_estimate(workload, &it.estimate)).collect::<Vec<_>>();
-    // Proposals come in score order, which stays where refusals are equal.
-    let mut places: Vec<usize> = (0..proposals.len()).collect();
-    places.sort_by_key(|at| !broken[*at].is_empty());
-    let (present, others): (Vec<usize>, Vec<usize>) =
-        places.into_iter().partition(|at| proposals[*at].is_present);
-    let mut kinds = BTreeSet::new();
-    let (firsts, rest): (Vec<usize>, Vec<usize>) = others
-        .into_iter()
-        .partition(|at| broken[*at].is_empty() && kinds.insert(proposals[*at].kind));
-    let best = firsts.into_iter().chain(rest).take(SIMULATED);
-    present.into_iter().chain(best).collect()
+/// The simulations of proposals, the best estimates first.
+struct Search<'s> {
+    workload: &'s Workload,
+    dir: &'s Path,
+    /// By their estimates, the best first; those that break a limit last.
+    proposals: &'s [Proposal],
+    /// Simulated designs, by the places of their proposals.
+    simulated: BTreeMap<usize, AdvisedDesign>,
 }
 
-/// Orders designs: those that break no limit first, then those that were simulated, by score.
+impl Search<'_> {
+    /// Simulates the present design, those that could be the best, and an alternative to the best.
+    async fn run(&mut self, progress: &mut impl FnMut(AdviceStep<'_>)) -> Result<()> {
+        let present = self.proposals.iter().position(|it| it.is_present);
+        let plain = || self.proposals.iter().position(|it| is_plain(self.workload, it));
+        if let Some(at) = present.or_else(plain) {
+            self.simulate(at, progress).await?;
+        }
+        while let Some(at) = self.next() {
+            self.simulate(at, progress).await?;
+        }
+        let alternative = self.best().and_then(|best| {
+            let designs = self.proposals.iter().enumerate().map(|(at, proposal)| {
+                let simulated = self.simulated.get(&at).cloned();
+                simulated.unwrap_or_else(|| AdvisedDesign::of(self.workload, proposal, None))
+            });
+            alternative(best, designs.collect::<Vec<_>>().iter().enumerate())
+        });
+        if let Some(at) = alternative.filter(|at| !self.simulated.contains_key(at)) {
+            self.simulate(at, progress).await?;
+        }
+        Ok(())
+    }
+
+    async fn simulate(
+        &mut self,
+        at: usize,
+        progress: &mut impl FnMut(AdviceStep<'_>),
+    ) -> Result<()> {
+        let proposal = &self.proposals[at];
+        let number = self.simulated.len() + 1;
+        let count = (SIMULATED_MAX + 2).min(self.proposals.len()).max(number);
+        progress(AdviceStep { number, count, design: &proposal.design.to_string() });
+        let simulation = simulate(self.workload, &proposal.design, self.dir).await?;
+        let design = AdvisedDesign::of(self.workload, proposal, Some(simulation));
+        self.simulated.insert(at, design);
+        Ok(())
+    }
+
+    /// The best simulated design that breaks no limit.
+    fn best(&self) -> Option<&AdvisedDesign> {
+        let allowed = self.simulated.values().filter(|design| design.refusals.is_empty());
+        allowed.min_by(|one, other| compare(one, other))
+    }
+
+    /// Returns the next design to simulate; `None` if no other one can be the best.
+    fn next(&self) -> Option<usize> {
+        let count = self.simulated.len();
+        let best = self.best();
+        let score_max = best.map_or(f64::INFINITY, |best| best.score);
+        let mut others = (0..self.proposals.len()).filter(|at| !self.simulated.contains_key(at));
+        // Proposals that break a limit come last.
+        let next = others.clone().next().filter(|at| !self.breaks_limit(*at));
+        let can_win = |at: &usize| {
+            self.proposals[*at].score() < score_max * HOPELESS || count < SIMULATED_MIN
+        };
+        let is_few = count < if best.is_none() { REFUSED_MAX } else { SIMULATED_MAX };
+        if let Some(next) = next.filter(can_win).filter(|_| is_few) {
+            return Some(next);
+        }
+        // An estimate may refuse a design that a simulation allows.
+        let refused = self.simulated.keys().filter(|at| self.breaks_limit(**at)).count();
+        let refused_max = if best.is_none() { REFUSED_MAX } else { REFUSED_TRIED };
+        others
+            .find(|at| self.breaks_limit(*at) && self.proposals[*at].score() < score_max)
+            .filter(|_| refused < refused_max)
+    }
+
+    fn breaks_limit(&self, at: usize) -> bool {
+        !self.proposals[at].estimate.broken_limits(self.workload).is_empty()
+    }
+
+    /// Returns the designs: those that were simulated, and the best of the others.
+    fn finish(mut self) -> Vec<AdvisedDesign> {
+        let estimated = self.proposals.iter().enumerate();
+        let estimated = estimated.filter(|(at, _)| !self.simulated.contains_key(at));
+        let estimated =
+            estimated.map(|(_, proposal)| AdvisedDesign::of(self.workload, proposal, None));
+        let estimated: Vec<AdvisedDesign> = estimated.take(ESTIMATED_MAX).collect();
+        let simulated = std::mem::take(&mut self.simulated);
+        simulated.into_values().chain(estimated).collect()
+    }
+}
+
+/// Orders designs: those that were simulated first, of them those that break no limit, by score.
 fn compare(one: &AdvisedDesign, other: &AdvisedDesign) -> Ordering {
     let refused = |design: &AdvisedDesign| !design.refusals.is_empty();
     let estimated = |design: &AdvisedDesign| design.simulation.is_none();
     let by_text = || one.text().cmp(&other.text());
-    (refused(one), estimated(one))
-        .cmp(&(refused(other), estimated(other)))
+    (estimated(one), refused(one))
+        .cmp(&(estimated(other), refused(other)))
         .then_with(|| two_digits(one.score).total_cmp(&two_digits(other.score)))
         .then_with(|| one.indexes.len().cmp(&other.indexes.len()))
         .then_with(|| one.bytes().total_cmp(&other.bytes()))

@@ -33,6 +33,7 @@ mod of_table;
 mod reasons;
 mod simulate;
 mod simulation;
+mod trade;
 mod warnings;
 
 pub use advice::{Advice, AdvisedDesign};
@@ -41,7 +42,7 @@ pub use of_table::workload_of;
 pub use rowhouse_schema::{
     BusiestShares, Design, DesignEstimate, DesignKind, Distribution, Draw, Estimator, Limits,
     Proposal, Question, QuestionEstimate, QuestionReading, Record, RegionModel, Spread,
-    TableSpread, Way, WideForm, Workload, design_score,
+    TableSpread, Way, WideForm, Workload,
 };
 pub use simulate::simulate;
 pub use simulation::{QuestionCost, Simulation};

@@ -1,8 +1,8 @@
 //! The reasons for an advice, in sentences, and the way to it.
 
-use rowhouse_schema::{Design, WideForm, Workload};
+use rowhouse_schema::{FieldType, KeySchema, WideForm, Workload};
 
-use super::advice::{AdvisedDesign, PROMOTE};
+use super::advice::AdvisedDesign;
 
 /// Differences below a tenth are not worth a sentence.
 const WORTH_SAYING: f64 = 1.1;
@@ -49,13 +49,11 @@ pub(super) fn reasons(
 fn costs(design: &AdvisedDesign) -> Option<String> {
     let simulation = design.simulation.as_ref()?;
     let slowest = simulation.questions.iter().max_by(|one, other| {
-        (one.rows_real() * one.per_second).total_cmp(&(other.rows_real() * other.per_second))
+        (one.rows_real * one.per_second).total_cmp(&(other.rows_real * other.per_second))
     })?;
     Some(format!(
         "The question that costs most, `{}`, reads {:.0} rows {} each time.",
-        slowest.question,
-        slowest.rows_real(),
-        slowest.way_real
+        slowest.question, slowest.rows_real, slowest.way_real
     ))
 }
 
@@ -63,9 +61,9 @@ fn compared(design: &AdvisedDesign, other: &AdvisedDesign, name: &str) -> String
     format!(
         "It costs {:.0} rows per second, and its busiest region takes {:.0} % of the writes; {name} \
          costs {:.0}, with {:.0} %.",
-        design.cost,
+        design.score,
         design.share * 100.0,
-        other.cost,
+        other.score,
         other.share * 100.0
     )
 }
@@ -77,15 +75,11 @@ fn questions(workload: &Workload, design: &AdvisedDesign, other: &AdvisedDesign)
     };
     let costs = design.questions.iter().zip(&other.questions).zip(workload.questions());
     let fewer = costs.filter_map(|((new, old), _)| {
-        let is_less = old.rows_real() > new.rows_real() * WORTH_SAYING + 1.0;
+        let is_less = old.rows_real > new.rows_real * WORTH_SAYING + 1.0;
         is_less.then(|| {
             format!(
                 "`{}` reads {:.0} rows {} instead of {:.0} {}.",
-                new.question,
-                new.rows_real(),
-                new.way_real,
-                old.rows_real(),
-                old.way_real
+                new.question, new.rows_real, new.way_real, old.rows_real, old.way_real
             )
         })
     });
@@ -111,6 +105,7 @@ pub(super) fn gives_up(
             spread.share * 100.0
         ));
     }
+    lost.extend(other_types(workload, best));
     let Some(own) = &best.simulation else { return lost };
     for (at, _) in workload.questions().iter().enumerate() {
         let least = simulated
@@ -120,13 +115,13 @@ pub(super) fn gives_up(
         let Some((other, cost)) = least.map(|(other, it)| (other, &it.questions[at])) else {
             continue;
         };
-        if own.questions[at].rows_real() > cost.rows_real() * WORTH_SAYING + 1.0 {
+        if own.questions[at].rows_real > cost.rows_real * WORTH_SAYING + 1.0 {
             lost.push(format!(
                 "`{}` reads {:.0} rows; under {} it reads {:.0}.",
                 cost.question,
-                own.questions[at].rows_real(),
+                own.questions[at].rows_real,
                 other.text(),
-                cost.rows_real()
+                cost.rows_real
             ));
         }
     }
@@ -137,6 +132,25 @@ pub(super) fn gives_up(
         ));
     }
     lost
+}
+
+/// Names the fields that are domains in the workload and strings in a key, where names below a domain
+/// are not adjacent.
+fn other_types(workload: &Workload, design: &AdvisedDesign) -> Vec<String> {
+    let Ok(key) = KeySchema::parse(&design.key) else { return Vec::new() };
+    let changed = key.fields().iter().filter(|field| {
+        let declared = workload.field_type(field.name());
+        declared == Some(&FieldType::Domain) && *field.field_type() != FieldType::Domain
+    });
+    let changed = changed.map(|field| {
+        format!(
+            "`{}` is a `{}`: a `domain` can stand only last in a key, and names below one domain are \
+             not adjacent here.",
+            field.name(),
+            field.field_type()
+        )
+    });
+    changed.collect()
 }
 
 /// States whether a design's wide form is worth considering.
@@ -169,47 +183,4 @@ pub(super) fn tall_or_wide(wide: Option<&WideForm>, tall: &AdvisedDesign) -> Vec
             .to_owned()
     });
     said
-}
-
-/// Returns the shell command that creates the table, on several lines.
-pub(super) fn declaration(workload: &Workload, design: &AdvisedDesign) -> String {
-    let families = Design::new(workload, &design.key, &design.indexes.join("\n"));
-    let families = families.map(|design| design.families()).unwrap_or_default();
-    let families: Vec<String> = families.iter().map(|name| quoted(name)).collect();
-    let mut command =
-        format!("create 'NAME', {},\n  KEY => {}", families.join(", "), quoted(&design.key));
-    if let Some(columns) = workload.columns() {
-        command += &format!(",\n  COLUMNS => {}", quoted(&columns.to_string()));
-    }
-    if !design.indexes.is_empty() {
-        command += &format!(",\n  INDEXES => {}", quoted(&design.indexes.join("; ")));
-    }
-    command
-}
-
-/// Returns the shell commands from the present table to the one with this design.
-pub(super) fn steps(workload: &Workload, design: &AdvisedDesign) -> Vec<String> {
-    let Some(key) = workload.key() else { return Vec::new() };
-    let alter =
-        |indexes: &[String]| format!("alter 'NAME', INDEXES => {}", quoted(&indexes.join("; ")));
-    if key.to_string() == design.key {
-        return vec![alter(&design.indexes)];
-    }
-    let advised = Design::new(workload, &design.key, &design.indexes.join("\n")).ok();
-    let Some(copy) = advised.and_then(|advised| advised.copy_of(key, "advised")) else {
-        return vec![
-            "The types of the fields change, so no index leads there: create the table anew, and \
-             import its rows."
-                .to_owned(),
-        ];
-    };
-    let with_copy: Vec<String> = workload.indexes().iter().cloned().chain([copy]).collect();
-    let promote = format!("{PROMOTE} 'NAME', 'advised'");
-    // The last step drops the old key, which the promotion leaves as an index.
-    vec![alter(&with_copy), promote, alter(&design.indexes)]
-}
-
-/// Returns a text as the shell reads it.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }

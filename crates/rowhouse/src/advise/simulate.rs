@@ -55,8 +55,8 @@ async fn run(database: &Database, workload: &Workload, design: &Design) -> Resul
     let filled = fill(database, workload, design, &spread).await?;
     let mut questions = Vec::new();
     for (question, estimate) in workload.questions().iter().zip(estimates) {
-        let cost = measure(&filled.table, workload, design, question).await?;
-        questions.push(at_real_size(cost, &estimate, question.limit.is_some()));
+        let cost = measure(&filled.table, workload, design, question, &estimate.way).await?;
+        questions.push(at_real_size(cost, &estimate));
     }
     let rows = workload.rows();
     let per_row = |bytes: u64| bytes as f64 / rows as f64;
@@ -76,18 +76,27 @@ async fn run(database: &Database, workload: &Workload, design: &Design) -> Resul
     Ok(simulation)
 }
 
-/// Adds to a cost how the question is read at the real table size.
-fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate, is_limited: bool) -> QuestionCost {
-    let by_estimate = if cost.rows > 0.0 { estimate.rows_real / cost.rows } else { 1.0 };
-    let growth = match estimate.rows > 0.0 {
-        // The measurement was for another way.
-        _ if estimate.way != cost.way => by_estimate,
-        // A question with a limit may find fewer rows than that in a smaller table.
-        true if is_limited => by_estimate.max(1.0),
-        true => estimate.rows_real / estimate.rows,
-        false => 1.0,
+/// Adds to a cost how the question is read at the real table size: as many times more than measured
+/// as by the estimate, and never more than is possible.
+fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate) -> QuestionCost {
+    let is_same_way = estimate.way == cost.way;
+    let rows_real = if is_same_way && estimate.rows > 0.0 {
+        cost.rows * (estimate.rows_real / estimate.rows)
+    } else {
+        estimate.rows_real
     };
-    QuestionCost { growth, way_real: estimate.way.clone(), ..cost }
+    let ranges_real = if is_same_way {
+        (cost.ranges + estimate.ranges_real - estimate.ranges).max(0.0)
+    } else {
+        estimate.ranges_real
+    };
+    QuestionCost {
+        rows_real: rows_real.min(estimate.rows_possible),
+        rows_possible: estimate.rows_possible,
+        ranges_real,
+        way_real: estimate.way.clone(),
+        ..cost
+    }
 }
 
 /// Returns the writes to the regions, and estimates for the questions. It works on a thread that

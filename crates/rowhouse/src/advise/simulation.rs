@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rowhouse_schema::{ROWS_PER_RANGE, Spread, Way, Workload};
+use rowhouse_schema::{ROWS_PER_RANGE, ROWS_PER_WRITE, Spread, Way, Workload};
 
 use super::warnings::Warning;
 
@@ -60,8 +60,13 @@ pub struct QuestionCost {
     pub rows: f64,
     /// The most rows and entries that were read for one question.
     pub rows_max: u64,
-    /// How many times as many are read at the real table size: an estimate.
-    pub growth: f64,
+    /// Rows and entries read at the real table size: an estimate, at most `rows_possible`.
+    pub rows_real: f64,
+    /// The most rows and entries that can be read at the real table size: a limit ends the
+    /// reading, or the table.
+    pub rows_possible: f64,
+    /// Ranges, and rows read one by one, at the real table size: an estimate.
+    pub ranges_real: f64,
     /// Cells that were looked at.
     pub cells: f64,
     /// Bytes in the blocks in which the cells are, as they are on disk.
@@ -75,31 +80,46 @@ pub struct QuestionCost {
 }
 
 impl QuestionCost {
-    /// The rows and entries that are read at the real table size: an estimate.
-    pub fn rows_real(&self) -> f64 {
-        self.rows * self.growth
-    }
-
     /// The least row count that the question which read the most rows reads at the real size: a
     /// count that grows with the table is chance by up to three times its square root.
     pub fn rows_max_real(&self) -> f64 {
         let most = self.rows_max as f64;
-        if self.growth > 1.0 {
-            (most - 3.0 * most.sqrt()).max(0.0) * self.growth
-        } else {
-            most * self.growth
-        }
+        let growth = if self.rows > 0.0 { self.rows_real / self.rows } else { 1.0 };
+        let most = match growth {
+            // The rows were read by another way.
+            _ if self.way != self.way_real => self.rows_real,
+            growth if growth > 1.0 => (most - 3.0 * most.sqrt()).max(0.0) * growth,
+            growth => most * growth,
+        };
+        most.min(self.rows_possible)
     }
 }
 
 impl Simulation {
-    /// What all questions and indexes cost per second, in rows: the rows that are read at the real
-    /// table size, ten for each range, and one for each entry that is written.
-    pub fn cost(&self, workload: &Workload) -> f64 {
+    /// What all questions cost per second, in rows: those that are read at the real table size, and
+    /// ten for each range.
+    pub fn reads(&self) -> f64 {
         let questions = self.questions.iter();
         let reads =
-            questions.map(|it| it.per_second * (it.rows_real() + ROWS_PER_RANGE * it.ranges));
-        reads.sum::<f64>() + workload.writes_per_second() * self.spread.entries_per_row()
+            questions.map(|it| it.per_second * (it.rows_real + ROWS_PER_RANGE * it.ranges_real));
+        reads.fold(0.0, |sum, cost| sum + cost)
+    }
+
+    /// What all writes cost per second, in rows: see [`Spread::load`].
+    pub fn load(&self, workload: &Workload) -> f64 {
+        self.spread.load(workload)
+    }
+
+    /// The score: what questions and writes cost; the least is the best.
+    pub fn score(&self, workload: &Workload) -> f64 {
+        self.reads() + self.load(workload)
+    }
+
+    /// What all questions and indexes cost per second, in rows, wherever the writes go: ten for each
+    /// entry that is written.
+    pub fn cost(&self, workload: &Workload) -> f64 {
+        let entries = workload.writes_per_second() * self.spread.entries_per_row();
+        self.reads() + ROWS_PER_WRITE * entries
     }
 
     /// The share of the writes, from 0 to 1, that the busiest region takes in the median interval.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rowhouse_schema::{Design, DesignEstimate, Spread, Workload};
+use rowhouse_schema::{Design, Workload};
 
 use super::simulation::Simulation;
 
@@ -35,53 +35,11 @@ pub(super) fn warnings(
     design: &Design,
     simulation: &Simulation,
 ) -> Vec<Warning> {
-    let refusals = broken(workload, simulation).into_iter();
+    let rows = simulation.questions.iter().map(|it| it.rows_max_real());
+    let refusals = workload.broken_limits(rows, &simulation.spread).into_iter();
     let refusals = refusals.map(|message| Warning { is_refusal: true, message });
     let others = findings(design, simulation).into_iter();
     refusals.chain(others.map(|message| Warning { is_refusal: false, message })).collect()
-}
-
-/// Returns the workload limits that a design breaks.
-fn broken(workload: &Workload, simulation: &Simulation) -> Vec<String> {
-    let questions = &simulation.questions;
-    let rows = questions.iter().map(|it| (it.question.clone(), it.rows_max_real()));
-    broken_limits(workload, rows, &simulation.spread)
-}
-
-/// Returns the workload limits that a design breaks by its estimate, which estimates the mean row
-/// count, not the greatest one.
-pub(super) fn broken_by_estimate(workload: &Workload, estimate: &DesignEstimate) -> Vec<String> {
-    let questions = workload.questions().iter().zip(&estimate.questions);
-    let rows = questions.map(|(question, it)| (question.to_string(), it.rows_real));
-    broken_limits(workload, rows, &estimate.spread)
-}
-
-fn broken_limits(
-    workload: &Workload,
-    questions: impl Iterator<Item = (String, f64)>,
-    spread: &Spread,
-) -> Vec<String> {
-    let limits = workload.limits();
-    let mut broken = Vec::new();
-    if let Some(max) = limits.rows_read {
-        let too_many = questions.filter(|(_, rows)| *rows > max as f64);
-        broken.extend(too_many.map(|(question, rows)| {
-            format!(
-                "a question reads too many rows: question=`{question}`, rows={rows:.0}, max={max}"
-            )
-        }));
-    }
-    let share = spread.median() * 100.0;
-    if let Some(max) = limits.region_share.map(|max| max * 100.0).filter(|max| share > *max) {
-        broken.push(format!(
-            "a region takes too many of the writes: share={share:.0} %, max={max:.0} %"
-        ));
-    }
-    let writes = spread.median_of_servers() * workload.writes_per_second();
-    if let Some(max) = limits.server_writes.filter(|max| writes > *max) {
-        broken.push(format!("a server takes too many writes: rate={writes:.0}/s, max={max:.0}/s"));
-    }
-    broken
 }
 
 fn findings(design: &Design, simulation: &Simulation) -> Vec<String> {

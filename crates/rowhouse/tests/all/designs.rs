@@ -329,7 +329,7 @@ async fn the_example_workloads_have_the_same_advice_in_each_run() {
         (
             include_str!("../../../../docs/workloads/metrics.design"),
             4000,
-            "[metric string][at millis][host string] + by_metric_host [metric][host][at desc]",
+            "[bucket 16 of host][metric string][at millis][host string]",
         ),
         (
             include_str!("../../../../docs/workloads/orders.design"),

@@ -30,6 +30,7 @@ mod plain_requests;
 mod queries_in_transactions;
 mod region_servers;
 mod regions;
+mod regret;
 mod search;
 mod search_copies;
 mod settings;

@@ -17,7 +17,8 @@ use crate::transport::Transport;
 use crate::{Settings, Target};
 
 /// A client for a cluster. Clones share the connections and the region cache. Dropping the last
-/// clone, and every [`crate::Table`] and [`crate::Scanner`] made from the client, closes the connections.
+/// clone, and every [`crate::Table`] and [`crate::Scanner`] made from the client, closes the
+/// connections.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,

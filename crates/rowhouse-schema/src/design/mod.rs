@@ -3,11 +3,11 @@
 //!
 //! [`parse`] reads a [`workload`], whose [`question`]s and [`distribution`]s print themselves;
 //! [`made`] makes values from numbers, [`random`] the numbers from a seed, and a [`sample`] has
-//! values from real rows, which [`of_table`] takes from a table. [`table_design`] is a key with indexes, [`reading`] says how it reads a
-//! question, and [`spread`] counts the writes to its [`regions`]. [`propose`] makes designs for the
-//! [`shape`]s of questions, [`estimate`] says what they cost from how counts grow ([`growth`]),
-//! [`search`] combines keys with indexes, [`limits`] says which limits a design breaks, and [`rank`]
-//! orders them. [`wide`] is a design with the last
+//! values from real rows, which [`of_table`] takes from a table. [`table_design`] is a key with
+//! indexes, [`reading`] says how it reads a question, and [`spread`] counts the writes to its
+//! [`regions`]. [`propose`] makes designs for the [`shape`]s of questions, [`estimate`] says what
+//! they cost from how counts grow ([`growth`]), [`search`] combines keys with indexes, [`limits`]
+//! says which limits a design breaks, and [`rank`] orders them. [`wide`] is a design with the last
 //! key fields in qualifiers. [`commands`] are the shell's, that lead to a design.
 
 mod commands;

@@ -16,9 +16,9 @@ const ASKED_PER_SECOND: f64 = 1.0;
 
 impl Workload {
     /// Describes a table as a workload's text: with the key, indexes and declared columns, and the
-    /// rates of reads and writes in the heat. Fields and columns have no distributions: their values
-    /// come from a [`RowSample`]. `questions` are queries with `?`; those without a rate share the
-    /// read rate.
+    /// rates of reads and writes in the heat. Fields and columns have no distributions: their
+    /// values come from a [`RowSample`]. `questions` are queries with `?`; those without a rate
+    /// share the read rate.
     ///
     /// Columns whose qualifiers have a template and full-text indexes are left out.
     ///
@@ -42,8 +42,8 @@ impl Workload {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` if the table has no template, or a key that holds only a hash or a step of a
-    /// value, and for a question of several lines.
+    /// `InvalidRequest` if the table has no template, or a key that holds only a hash or a step of
+    /// a value, and for a question of several lines.
     pub fn text_of_table<Q: AsRef<str>>(
         table: &TableDescriptor,
         questions: &[Q],

@@ -1,8 +1,8 @@
 //! Designs for a workload: field orders, prefixes that spread writes, and indexes.
 //!
 //! Keys have the fields in all orders; many fields, in those that the questions suggest. Each order
-//! is tried with buckets, a salt, a hash and reversed digits in front. Indexes begin with the fields
-//! to which a question gives one value. The search combines keys and indexes.
+//! is tried with buckets, a salt, a hash and reversed digits in front. Indexes begin with the
+//! fields to which a question gives one value. The search combines keys and indexes.
 
 use std::collections::BTreeSet;
 
@@ -92,8 +92,8 @@ impl Proposal {
         Self::all_while(workload, estimator, &|| true)
     }
 
-    /// As [`Proposal::all`], as long as `goes_on` returns true, which is called before each table is
-    /// estimated: every few milliseconds with few thousand rows.
+    /// As [`Proposal::all`], as long as `goes_on` returns true, which is called before each table
+    /// is estimated: every few milliseconds with few thousand rows.
     ///
     /// # Errors
     /// As [`Proposal::all`]; `Timeout` when `goes_on` returns false.

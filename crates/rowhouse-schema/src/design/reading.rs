@@ -51,8 +51,8 @@ impl Design {
     /// Returns how a question can be read when it is asked for the nth time; at least one way.
     ///
     /// The newest rows are read by a way that has their order, in one direction or the other: all
-    /// such ways, the key first. Without one, all rows are read. Other questions leave the choice to
-    /// the database.
+    /// such ways, the key first. Without one, all rows are read. Other questions leave the choice
+    /// to the database.
     ///
     /// ```
     /// use rowhouse_schema::{Design, Direction, Way, Workload};

@@ -1,4 +1,5 @@
-//! The search for designs: every key with sets of indexes, composed from estimates of single tables.
+//! The search for designs: every key with sets of indexes, composed from estimates of single
+//! tables.
 //!
 //! A question reads about the same by an index whatever the key is, so indexes are estimated under
 //! one key first. The best combinations are then estimated exactly.
@@ -76,7 +77,8 @@ impl<'s> Search<'s> {
         Ok(search)
     }
 
-    /// Returns designs with their estimates: all keys alone, and the best combinations with indexes.
+    /// Returns designs with their estimates: all keys alone, and the best combinations with
+    /// indexes.
     pub(super) fn designs(mut self) -> Result<Vec<(Design, DesignEstimate)>> {
         let mut combinations: Vec<Candidate> = Vec::new();
         for key in 0..self.keys.len() {

@@ -142,7 +142,8 @@ impl TableSpread {
         Ok(tables.remove(0))
     }
 
-    /// Writes keys to a region model for a table with this template: the keys of each row, in order.
+    /// Writes keys to a region model for a table with this template: the keys of each row, in
+    /// order.
     pub(super) fn of_keys(
         workload: &Workload,
         index: Option<&str>,

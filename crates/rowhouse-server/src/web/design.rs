@@ -1,5 +1,5 @@
-//! Designs for a workload, ranked by their estimates: a chart, what each costs, sample keys, and the
-//! declaration to paste.
+//! Designs for a workload, ranked by their estimates: a chart, what each costs, sample keys, and
+//! the declaration to paste.
 
 use std::sync::Arc;
 use std::time::Instant;

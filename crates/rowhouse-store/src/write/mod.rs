@@ -2,8 +2,8 @@
 //!
 //! `apply` has the steps of every write. Row locks are striped, and also hold the last timestamp
 //! of each row (decision 0060). `batch` resolves timestamps and "the newest version", `delta` adds
-//! increments and appends, and both copy cells into the pending log record. In `complete`, observers
-//! may refuse the record or add mutations; then index entries and queued rows join it.
+//! increments and appends, and both copy cells into the pending log record. In `complete`,
+//! observers may refuse the record or add mutations; then index entries and queued rows join it.
 //!
 //! `commit` takes the freeze latch for reading, so that no memstore is frozen between the log and
 //! the memstores. Between reserving a sequence number and publishing it, nothing waits and nothing

@@ -30,10 +30,11 @@ const CLEARLY_BETTER: f64 = 0.9;
 /// Proposes designs for a workload, simulates the best ones in the directory `dir`, and compares
 /// them.
 ///
-/// The best design is the one with the least score ([`Simulation::score`](super::Simulation::score))
-/// among those that break no limit; among equal ones the one that has fewer indexes and shorter
-/// rows. A design whose estimate is near the best simulated score is simulated too. Scores come from
-/// counts, never from times, so under a seed the result is the same in each run.
+/// The best design is the one with the least score
+/// ([`Simulation::score`](super::Simulation::score)) among those that break no limit; among equal
+/// ones the one that has fewer indexes and shorter rows. A design whose estimate is near the best
+/// simulated score is simulated too. Scores come from counts, never from times, so under a seed the
+/// result is the same in each run.
 ///
 /// # Errors
 /// As [`simulate`].

@@ -134,8 +134,8 @@ pub(super) fn gives_up(
     lost
 }
 
-/// Names the fields that are domains in the workload and strings in a key, where names below a domain
-/// are not adjacent.
+/// Names the fields that are domains in the workload and strings in a key, where names below a
+/// domain are not adjacent.
 fn other_types(workload: &Workload, design: &AdvisedDesign) -> Vec<String> {
     let Ok(key) = KeySchema::parse(&design.key) else { return Vec::new() };
     let changed = key.fields().iter().filter(|field| {

@@ -115,8 +115,8 @@ impl Simulation {
         self.reads() + self.load(workload)
     }
 
-    /// What all questions and indexes cost per second, in rows, wherever the writes go: ten for each
-    /// entry that is written.
+    /// What all questions and indexes cost per second, in rows, wherever the writes go: ten for
+    /// each entry that is written.
     pub fn cost(&self, workload: &Workload) -> f64 {
         let entries = workload.writes_per_second() * self.spread.entries_per_row();
         self.reads() + ROWS_PER_WRITE * entries

@@ -25,8 +25,8 @@ pub(super) fn alternative<'d>(
     least.map(|(at, _)| at)
 }
 
-/// Returns sentences: what the advised design makes cheaper and dearer than the present one, or than
-/// the plain key, and what the alternative would.
+/// Returns sentences: what the advised design makes cheaper and dearer than the present one, or
+/// than the plain key, and what the alternative would.
 pub(super) fn trade(
     workload: &Workload,
     designs: &[AdvisedDesign],

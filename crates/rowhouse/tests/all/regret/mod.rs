@@ -109,8 +109,8 @@ async fn advice_for_frozen_workloads_costs_at_most_a_fifth_more_than_their_best_
     }
 }
 
-/// The number of trades' seeds and of random workloads: `REGRET=40,20` for 60 workloads. Prints each
-/// regret, the median and the 95th percentile.
+/// The number of trades' seeds and of random workloads: `REGRET=40,20` for 60 workloads. Prints
+/// each regret, the median and the 95th percentile.
 #[test]
 fn advice_costs_at_most_twice_the_best_design_of_an_enumerated_space() {
     let Ok(counts) = std::env::var("REGRET") else { return };

@@ -1,9 +1,9 @@
 //! A row's cells, packed while they are sorted.
 //!
 //! ```text
-//! ┌────────────┬───────────────┬───────────┬────────┬───────────┬───────┬┄ │ family len │
-//! qualifier len │ value len │ family │ qualifier │ value │ the next cell │ u8 │ u32           │
-//! u32       │        │           │       │
+//! ┌────────────┬───────────────┬───────────┬────────┬───────────┬───────┬┄
+//! │ family len │ qualifier len │ value len │ family │ qualifier │ value │ the next cell
+//! │ u8         │ u32           │ u32       │        │           │       │
 //! └────────────┴───────────────┴───────────┴────────┴───────────┴───────┴┄   numbers little-endian
 //! ```
 

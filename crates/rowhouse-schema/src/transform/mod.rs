@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! value ── zone ── floor ── desc ── digits / hex ── reverse ── bytes      of a number or time
-//! value ── reverse ── escape or pad ── desc ── hex ── bytes       of texts and bytes value ── HASH
-//! ── hex ── bytes                                   of anything: not to be undone
+//! value ── reverse ── escape or pad ── desc ── hex ── bytes       of texts and bytes
+//! value ── HASH ── hex ── bytes                                   of anything: not to be undone
 //! ```
 //!
 //! Then `null first|last` adds a marker before the bytes.

@@ -2126,8 +2126,8 @@ pub struct BulkDeleteRequest {
 }
 /// Nested message and enum types in `BulkDeleteRequest`.
 pub mod bulk_delete_request {
-    /// What is deleted in a row that the scan returns: the row, or the families, columns or
-    /// versions of the cells.
+    /// What is deleted in a row that the scan returns: the row, or the families, columns or versions
+    /// of the cells.
     #[derive(
         Clone,
         Copy,

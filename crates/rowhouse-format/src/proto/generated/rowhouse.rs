@@ -62,8 +62,8 @@ pub struct SearchRowsRequest {
     /// for keys only.
     #[prost(message, optional, tag = "7")]
     pub cells: ::core::option::Option<super::hbase::pb::Get>,
-    /// To continue BY_KEY and BY_FIELD: the row, and BY_FIELD the value, of the last row of the
-    /// answer before, or no value if that row had none.
+    /// To continue BY_KEY and BY_FIELD: the row, and BY_FIELD the value, of the last row of the answer
+    /// before, or no value if that row had none.
     #[prost(bytes = "bytes", optional, tag = "8")]
     pub after_row: ::core::option::Option<::prost::bytes::Bytes>,
     #[prost(bytes = "bytes", optional, tag = "9")]

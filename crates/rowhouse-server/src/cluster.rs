@@ -293,7 +293,7 @@ mod tests {
         let region_servers: Vec<_> = region_servers.collect();
         let master = Arc::clone(&region_servers[0]);
         let search = Arc::new(SearchEngine::without_thread(&store));
-        let access = Access::default();
+        let access = Access::new(&Options::new("data")).unwrap();
         let store = (store, search);
         let cluster =
             Cluster::new(store, access, master, region_servers, |_, _, _| {}, &options).unwrap();

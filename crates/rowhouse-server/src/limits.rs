@@ -108,6 +108,10 @@ pub(crate) const TLS_HANDSHAKE_WAIT: Duration = Duration::from_secs(10);
 pub(crate) const TLS_BUFFER_BYTES_MAX: usize = 32 << 10;
 /// The interval at which the certificate files are looked at.
 pub(crate) const TLS_FILES_LOOK: Duration = Duration::from_secs(10);
+/// The interval at which the file of users is looked at.
+pub(crate) const USERS_FILE_LOOK: Duration = Duration::from_secs(1);
+/// How long a client that fails to authenticate waits for the answer.
+pub(crate) const FAILED_LOGIN_WAIT: Duration = Duration::from_secs(1);
 /// Requests to the ZooKeeper port above [`INPUT_BYTES_MIN`] that are read at once, up to 1 MiB
 /// each.
 pub(crate) const ZOOKEEPER_LONG_REQUESTS_MAX: usize = 16;

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use rowhouse_store::Settings;
 
+use crate::{CertificateName, UserSources};
+
 /// A server's options. Addresses are `HOST:PORT`; port 0 takes a free one.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -54,8 +56,14 @@ pub struct Options {
     /// Whether connections without TLS are accepted on a server with a certificate. `None`, the
     /// default, accepts them over loopback. [`Plain::Refuse`] without a certificate is an error.
     pub plain: Option<Plain>,
-    /// Permits ports off loopback without client certificates ([`TlsFiles::clients`]). Default
-    /// `false`: the server does not start with such a port.
+    /// The proofs of users that count. Default [`UserSources::claimed`] alone: users are not
+    /// checked.
+    pub users: UserSources,
+    /// The name in a client certificate that is the user, with [`UserSources::certificate`].
+    pub user_from: CertificateName,
+    /// Permits ports off loopback without TLS and a proof of the user: a certificate
+    /// ([`TlsFiles::clients`]) or a token. Default `false`: the server does not start with such a
+    /// port.
     pub allow_unauthenticated: bool,
     /// The store's sizes and limits.
     pub settings: Settings,
@@ -81,6 +89,8 @@ impl Options {
             web: WebPort::Off,
             tls: None,
             plain: None,
+            users: UserSources::default(),
+            user_from: CertificateName::default(),
             allow_unauthenticated: false,
             settings: Settings::default(),
         }
@@ -94,7 +104,8 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// The certificate's private key, without a passphrase.
     pub key: PathBuf,
-    /// The authorities whose certificates clients must have; `None` requires no certificate.
+    /// The authorities whose certificates clients must have, or may have if both certificates and
+    /// tokens count as proof of users; `None` requires no certificate.
     pub clients: Option<PathBuf>,
 }
 

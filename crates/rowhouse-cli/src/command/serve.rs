@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rowhouse::{Error, ErrorKind};
-use rowhouse_server::{Options, Plain, Server, TlsFiles, WebPort};
+use rowhouse_server::{CertificateName, Options, Plain, Server, TlsFiles, UserSources, WebPort};
 use rowhouse_store::{Holder, Settings, SplitSettings, create_data_directory, is_data_directory};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -64,8 +64,16 @@ pub(crate) struct ServeArgs {
     /// or refuse them [default: allow them over loopback]
     #[arg(long, value_name = "HOW", requires = "tls_certificate")]
     pub(crate) plain: Option<PlainArg>,
+    /// Which proofs of users count: certificate, token, claimed, joined by commas. With
+    /// certificate,token a client needs either; claimed takes the name that a client sends,
+    /// unchecked
+    #[arg(long, value_name = "PROOFS", default_value = "claimed")]
+    pub(crate) users: UserSources,
+    /// The name in a client certificate that is the user: cn, san-dns, san-uri or san-email
+    #[arg(long, value_name = "NAME", default_value = "cn")]
+    pub(crate) user_from: CertificateName,
     /// Let whoever reaches a port off loopback read and change all data; without it such ports
-    /// require --tls-clients
+    /// require TLS, and --tls-clients or --users token
     #[arg(long)]
     pub(crate) allow_unauthenticated: bool,
     /// The address announced to clients, if it differs from the one listened on; this machine must
@@ -195,6 +203,8 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
             clients: args.tls_clients,
         }),
         plain: args.plain.map(Plain::from),
+        users: args.users,
+        user_from: args.user_from,
         allow_unauthenticated: args.allow_unauthenticated,
         backups: args.backups,
         allow_shutdown: args.allow_shutdown,

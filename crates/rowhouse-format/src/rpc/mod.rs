@@ -18,7 +18,7 @@ mod wire;
 
 pub use call::{Call, Method, Service, Side};
 pub use cell_block::{CellBlock, CellCodec, CellReader};
-pub use connection::{ServerConnection, ServerEvent};
+pub use connection::{Authentication, SaslReply, ServerConnection, ServerEvent};
 pub use frame::{FRAME_LEN_MAX, FrameDecoder, FrameTooLong};
 pub use header::ConnectionHead;
 pub use preamble::{PREAMBLE_LEN, Preamble};

@@ -54,7 +54,7 @@ async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Rou
         opened = access.open(stream, peer, Protocol::Http) => opened,
         _ = stop.changed() => return,
     };
-    let Opened { stream, refusal } = match opened {
+    let Opened { stream, refusal, certificate: _ } = match opened {
         Ok(opened) => opened,
         Err(error) => return lost(peer, &error),
     };

@@ -55,6 +55,8 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         web,
         tls,
         plain,
+        users,
+        user_from,
         allow_unauthenticated,
         settings: _,
     } = options;
@@ -77,6 +79,8 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         ("tls", or_none(reader, tls.as_ref().map(|it| it.certificate.display().to_string()))),
         ("tls_clients", or_none(reader, tls_clients.map(|it| it.display().to_string()))),
         ("plain", plain_connections(reader, *plain)),
+        ("users", users.to_string()),
+        ("user_from", user_from.to_string()),
         ("allow_unauthenticated", switch(reader, *allow_unauthenticated)),
     ]
 }

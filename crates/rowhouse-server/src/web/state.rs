@@ -120,7 +120,7 @@ impl Web {
         let store = (store, search);
         let cluster = crate::cluster::Cluster::new(
             store,
-            crate::access::Access::default(),
+            crate::access::Access::new(&crate::Options::new(path)).unwrap(),
             Arc::clone(&server),
             servers,
             |_, _, _| {},

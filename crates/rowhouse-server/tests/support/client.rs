@@ -36,6 +36,7 @@ pub(crate) fn head(service: Service) -> ConnectionHead {
         service,
         codec: Some(CellCodec::KeyValue),
         user: Some("test".into()),
+        real_user: None,
         client_version: Some("2.6.4".into()),
         client_release: Some((2, 6)),
     }

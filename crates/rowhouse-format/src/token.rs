@@ -110,6 +110,14 @@ pub fn password(identifier: &[u8], master_key: &[u8]) -> [u8; 20] {
     mac.finalize().into_bytes().into()
 }
 
+/// Returns true if this is the password of the token with this identifier. Takes as long for any.
+#[must_use]
+pub fn has_password(identifier: &[u8], master_key: &[u8], password: &[u8]) -> bool {
+    let mut mac = Hmac::<Sha1>::new_from_slice(master_key).expect("keys may have any length");
+    mac.update(identifier);
+    mac.verify_slice(password).is_ok()
+}
+
 /// Returns bytes in Base64, as user names and passwords in SASL are.
 pub fn to_base64(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
@@ -325,7 +333,11 @@ mod tests {
         // RFC 2202, test case 2.
         let expected =
             b"\xef\xfc\xdf\x6a\xe5\xeb\x2f\xa2\xd2\x74\x16\xd5\xf1\x84\xdf\x9c\x25\x9a\x7c\x79";
-        assert_eq!(&password(b"what do ya want for nothing?", b"Jefe"), expected);
+        let identifier = b"what do ya want for nothing?";
+        assert_eq!(&password(identifier, b"Jefe"), expected);
+        assert!(has_password(identifier, b"Jefe", expected));
+        assert!(!has_password(identifier, b"Jefe", &expected[1..]));
+        assert!(!has_password(identifier, b"jefe", expected));
     }
 
     #[test]

@@ -43,6 +43,10 @@ pub(crate) const WEB_MONITORING_CONNECTIONS_MAX: usize = 8;
 pub(crate) const WEB_WRITE_WAIT: Duration = Duration::from_secs(30);
 /// How long a connection for health and metrics alone may be open.
 pub(crate) const WEB_MONITORING_TIME: Duration = Duration::from_secs(2);
+/// Sessions of users on the web pages. Beyond it the one that ends first is closed.
+pub(crate) const WEB_SESSIONS_MAX: usize = 1_000;
+/// How long such a session lasts.
+pub(crate) const WEB_SESSION_TIME: Duration = Duration::from_secs(12 * 3600);
 /// HTTP/2 requests on a connection that run at once.
 pub(crate) const WEB_STREAMS_MAX: u32 = 16;
 /// Header bytes in a web request.

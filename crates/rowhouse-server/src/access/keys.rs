@@ -158,6 +158,13 @@ impl Keys {
         self.keys.get(&key_id).map(|key| token::password(identifier, &key.secret))
     }
 
+    /// Returns true if this is the password of a token.
+    #[cfg(feature = "web")]
+    pub(crate) fn has_password(&self, identifier: &[u8], key_id: i32, password: &[u8]) -> bool {
+        let key = self.keys.get(&key_id);
+        key.is_some_and(|key| token::has_password(identifier, &key.secret, password))
+    }
+
     /// Returns the token with an identifier whose key is the last one.
     pub(crate) fn sign(&self, identifier: &TokenIdentifier, cluster_id: &str) -> Option<Token> {
         let key = self.keys.get(&identifier.key_id)?;

@@ -169,6 +169,15 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     Ok(bytes)
 }
 
+/// Returns a text that nobody can guess.
+///
+/// # Errors
+/// As [`random`].
+#[cfg(feature = "web")]
+pub(crate) fn new_secret() -> Result<String> {
+    Ok(random::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Returns the time in milliseconds since 1970.
 pub(crate) fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -135,6 +135,29 @@ impl Users {
         }
     }
 
+    /// Returns the content of a token in the text form, which the web pages take.
+    ///
+    /// # Errors
+    /// Why it is not accepted.
+    #[cfg(feature = "web")]
+    pub(crate) fn user_of(&self, text: &str) -> Result<TokenIdentifier, String> {
+        let parsed = Token::from_text(text);
+        let parsed = parsed.and_then(|it| Ok((TokenIdentifier::parse(&it.identifier)?, it)));
+        let (token, secret) = parsed.map_err(|error| error.to_string())?;
+        let keys = self.keys();
+        if !keys.has_password(&secret.identifier, token.key_id, &secret.password) {
+            return Err("the token was not made by this server".to_owned());
+        }
+        keys.check(&token, now_ms()).map_err(|refusal| refusal.to_string())?;
+        Ok(token)
+    }
+
+    /// Returns true if a token, which was verified, is accepted still.
+    #[cfg(feature = "web")]
+    pub(crate) fn is_accepted(&self, token: &TokenIdentifier) -> bool {
+        self.keys().check(token, now_ms()).is_ok()
+    }
+
     /// Makes a token for a user who has proved it, which ends no later than the proof.
     ///
     /// # Errors

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Put a rowhouse binary through the stock client with users:  users.sh BINARY
-# Tokens by each registry: a right one is served; a forged, an expired, a revoked one, and none, are refused with the
-# exceptions of Apache HBase. Then tokens from a file, the environment and settings, and client certificates.
+# By each registry a right token is served; a forged, an expired, a revoked one and none are refused with the exceptions
+# of Apache HBase. Then: tokens from a file, the environment and settings, from which a job's token is obtained; tokens
+# and client certificates with TLS; the shell here.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 begin "$1"
@@ -28,30 +29,82 @@ users() { # REGISTRY ADDRESS [CASES]
   LOG_LEVEL=OFF timeout 120 "$here/java/run.sh" Users "$@" || { echo "FAIL Users $* (status $?)" >&2; exit 1; }
 }
 
+authority() { # NAME
+  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=$1" -keyout "$work/$1.key" -out "$work/$1.pem" 2>/dev/null
+}
+
+issue() { # NAME SUBJECT_ALTERNATIVE_NAME
+  openssl req -newkey rsa:2048 -nodes -subj "/CN=$1" -keyout "$work/$1.key" -out "$work/$1.csr" 2>/dev/null
+  openssl x509 -req -in "$work/$1.csr" -CA "$work/ca.pem" -CAkey "$work/ca.key" -CAcreateserial -days 2 \
+    -extfile <(printf 'subjectAltName=%s' "$2") -out "$work/$1.pem" 2>/dev/null
+  cat "$work/$1.pem" "$work/$1.key" >"$work/$1-both.pem"
+}
+
+site() { # FILE [NAME VALUE]...
+  local file="$work/$1"
+  shift
+  {
+    echo '<configuration>'
+    while [ $# -gt 0 ]; do
+      echo "<property><name>$1</name><value>$2</value></property>"
+      shift 2
+    done
+    echo '</configuration>'
+  } >"$file"
+}
+
+shell_is() { # PATTERN ARGS of shell: what it prints is to match
+  local pattern="$1"
+  shift
+  "$binary" shell "$@" -e list >"$work/shell" 2>&1 || true
+  grep -qE "$pattern" "$work/shell" || { echo "FAIL shell $*: no $pattern" >&2; cat "$work/shell" >&2; exit 1; }
+}
+
 zookeeper="127.0.0.1:$(free_port)"
 bootstrap="127.0.0.1:$(free_port)"
 "$here/java/run.sh"
+authority ca
+issue server IP:127.0.0.1
+issue alice DNS:alice
 
 start --users token
 right="$(token alice)"
-# Reading the file again takes a second.
-sleep 2
-cat >"$work/cases" <<CASES
+revoked="$(token bob)"
+user revoke bob
+user token carol --file "$work/carol.token" >"$work/carol"
+# The server reads the file of users each second; the last token ends.
+expired="$(token alice --expires 1s)"
+sleep 2.5
+cat >"$work/few" <<CASES
 right $right served
-forged forged:$right SaslException): DIGEST-MD5
-expired $(token alice --expires 1s) InvalidToken): Token has expired
-revoked $(token bob) InvalidToken): Token was revoked
+revoked $revoked InvalidToken): Token was revoked
 none - Found no valid authentication method
+CASES
+cat "$work/few" - >"$work/cases" <<CASES
+forged forged:$right SaslException): DIGEST-MD5
+expired $expired InvalidToken): Token has expired
 claimed claimed AccessDeniedException: Authentication is required
 CASES
-user revoke bob
-sleep 2
 users zk "$zookeeper" "$work/cases"
-users rpc "$bootstrap" "$work/cases"
-users master "$bootstrap" "$work/cases"
-user token carol --file "$work/carol.token" >"$work/carol"
-sleep 2
+users rpc "$bootstrap" "$work/few"
+users master "$bootstrap" "$work/few"
 HADOOP_TOKEN_FILE_LOCATION="$work/carol.token" users rpc "$bootstrap"
-HADOOP_TOKEN="$(sed -n 's/^  export HADOOP_TOKEN=//p' "$work/carol")" users zk "$zookeeper"
+HADOOP_TOKEN="$right" users zk "$zookeeper"
+site tokens.xml hadoop.tokens "$right"
+JAVA_OPTIONS="-Dhbase.site=$work/tokens.xml" users zk "$zookeeper"
+shell_is '^users$' --connect "hbase://$bootstrap?token=$work/carol.token"
+shell_is 'Authentication is required' --connect "hbase://$bootstrap"
+stop
+
+tls=(hbase.client.netty.tls.enabled true hbase.rpc.tls.truststore.type PEM hbase.rpc.tls.truststore.location "$work/ca.pem")
+site tls.xml "${tls[@]}"
+site mutual.xml "${tls[@]}" hbase.rpc.tls.keystore.type PEM hbase.rpc.tls.keystore.location "$work/alice-both.pem"
+start --users certificate,token --tls-certificate "$work/server.pem" --tls-key "$work/server.key" --tls-clients "$work/ca.pem" --plain refuse
+echo "token $right served" >"$work/token"
+echo "certificate claimed served" >"$work/certificate"
+echo "neither claimed AccessDeniedException: Authentication is required" >"$work/neither"
+JAVA_OPTIONS="-Dhbase.site=$work/tls.xml" users rpc "$bootstrap" "$work/token"
+JAVA_OPTIONS="-Dhbase.site=$work/tls.xml" users rpc "$bootstrap" "$work/neither"
+JAVA_OPTIONS="-Dhbase.site=$work/mutual.xml" users rpc "$bootstrap" "$work/certificate"
 stop
 echo "ok $binary passed with users in $SECONDS s"

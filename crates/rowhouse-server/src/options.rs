@@ -33,6 +33,10 @@ pub struct Options {
     pub advertise: Option<String>,
     /// The directory that backups requested by clients are written into; `None` refuses them.
     pub backups: Option<PathBuf>,
+    /// The directory below which clients may load HFiles from, beside the staging directories that
+    /// they are given. `None`, the default, permits all paths if users are not checked, and the
+    /// staging directories alone if they are.
+    pub bulk_load_directory: Option<PathBuf>,
     /// Whether clients may stop the server with HBase's `Admin.shutdown`, `stopMaster` and, for the
     /// last region server, `stopRegionServer`. Default `false`.
     pub allow_shutdown: bool,
@@ -81,6 +85,7 @@ impl Options {
             zookeeper: "127.0.0.1:2181".into(),
             advertise: None,
             backups: None,
+            bulk_load_directory: None,
             allow_shutdown: false,
             slow_call: Duration::from_secs(10),
             large_answer_bytes: 100 << 20,

@@ -84,6 +84,10 @@ pub(crate) struct ServeArgs {
     /// requests are refused
     #[arg(long, value_name = "DIR")]
     pub(crate) backups: Option<PathBuf>,
+    /// Let clients load HFiles from below this directory alone, and from the directories that they
+    /// are given; with users that are checked and without it, from those alone
+    #[arg(long, value_name = "DIR")]
+    pub(crate) bulk_load_directory: Option<PathBuf>,
     /// The largest mutation, in bytes: 16777216 (16 MiB) to 1073741824 (1 GiB)
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20, value_parser = argument::mutation_bytes)]
     pub(crate) mutation_bytes_max: usize,
@@ -207,6 +211,7 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
         user_from: args.user_from,
         allow_unauthenticated: args.allow_unauthenticated,
         backups: args.backups,
+        bulk_load_directory: args.bulk_load_directory,
         allow_shutdown: args.allow_shutdown,
         slow_call: Duration::from_millis(args.slow_call_millis),
         large_answer_bytes: args.large_answer_bytes,

@@ -47,6 +47,7 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         zookeeper,
         advertise,
         backups,
+        bulk_load_directory,
         allow_shutdown,
         slow_call,
         large_answer_bytes,
@@ -70,6 +71,10 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         ("zookeeper", zookeeper.clone()),
         ("advertise", or_none(reader, advertise.clone())),
         ("backups", or_none(reader, backups.as_ref().map(|dir| dir.display().to_string()))),
+        (
+            "bulk_load_directory",
+            or_none(reader, bulk_load_directory.as_ref().map(|dir| dir.display().to_string())),
+        ),
         ("allow_shutdown", switch(reader, *allow_shutdown)),
         ("slow_call", time(reader, *slow_call)),
         ("large_answer_bytes", bytes(*large_answer_bytes)),

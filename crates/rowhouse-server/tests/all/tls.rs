@@ -359,8 +359,20 @@ const REQUEST: &[u8] = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: 
 
 #[cfg(feature = "web")]
 fn fetch(web: SocketAddr, files: &Files) -> String {
-    let mut client = TlsClient::connect(&web.to_string(), files, None);
-    client.0.write_all(REQUEST).unwrap();
+    fetch_with(web, files, "/health", None)
+}
+
+/// Returns the answer for a page over HTTPS, with the certificate `identity` of the client.
+#[cfg(feature = "web")]
+pub(crate) fn fetch_with(
+    web: SocketAddr,
+    files: &Files,
+    path: &str,
+    identity: Option<&str>,
+) -> String {
+    let mut client = TlsClient::connect(&web.to_string(), files, identity);
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    client.0.write_all(request.as_bytes()).unwrap();
     let mut answer = Vec::new();
     client.0.read_to_end(&mut answer).unwrap();
     String::from_utf8(answer).unwrap()

@@ -352,3 +352,119 @@ fn wait_for(is_done: impl Fn() -> bool) {
     }
     panic!("not within ten seconds");
 }
+
+#[cfg(feature = "web")]
+mod pages {
+    use std::io::Write;
+
+    use rowhouse_server::WebPort;
+
+    use super::*;
+
+    fn start(users: &str) -> TestServer {
+        TestServer::start_with(|options| {
+            options.web = WebPort::At("127.0.0.1:0".into());
+            set_users(options, users);
+        })
+    }
+
+    /// Returns the answer to a request with these header lines.
+    fn request(server: &TestServer, line: &str, headers: &str, body: &str) -> String {
+        let mut socket = TcpStream::connect(server.web()).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let length = body.len();
+        let text = format!(
+            "{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\
+             Content-Length: {length}\r\n\r\n{body}"
+        );
+        socket.write_all(text.as_bytes()).unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn status(answer: &str) -> &str {
+        answer.split(' ').nth(1).unwrap()
+    }
+
+    fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
+        let lines = answer.split("\r\n\r\n").next().unwrap().lines();
+        lines.filter_map(|line| line.split_once(": ")).find(|(has, _)| *has == name).map(|it| it.1)
+    }
+
+    #[test]
+    fn pages_are_for_all_while_users_are_claimed() {
+        let server = start("claimed");
+        assert_eq!(status(&request(&server, "GET /tables", "", "")), "200");
+    }
+
+    #[test]
+    fn pages_need_a_session_that_begins_with_a_token() {
+        let server = start("token");
+        for path in ["/", "/tables", "/metrics", "/jmx", "/solr/t/select", "/settings"] {
+            let answer = request(&server, &format!("GET {path}"), "", "");
+            assert_eq!(status(&answer), "401", "{path}");
+            assert!(answer.contains("rowhouse user token NAME"), "{answer}");
+        }
+        for path in ["/health", "/login", "/style.css"] {
+            assert_eq!(status(&request(&server, &format!("GET {path}"), "", "")), "200", "{path}");
+        }
+        let browser = request(&server, "GET /tables", "Accept: text/html\r\n", "");
+        assert_eq!((status(&browser), header(&browser, "location")), ("303", Some("/login")));
+        let token = issue(&server, "alice", HOUR_MS);
+        wait_for(|| login(&server, &token).is_ok());
+        let form = |token: &str| request(&server, "POST /login", "", &format!("token={token}"));
+        assert_eq!(status(&form("rubbish")), "403");
+        let forged = Token { password: vec![1; 20].into(), ..token.clone() };
+        assert_eq!(status(&form(&forged.to_text())), "403");
+        let entered = form(&token.to_text());
+        assert_eq!(status(&entered), "303", "{entered}");
+        let cookie = header(&entered, "set-cookie").unwrap();
+        for part in ["Path=/", "HttpOnly", "SameSite=Strict"] {
+            assert!(cookie.contains(part), "{cookie}");
+        }
+        assert!(!cookie.contains("Secure"), "{cookie}");
+        let cookie = cookie.split(';').next().unwrap();
+        let page =
+            |cookie: &str| request(&server, "GET /tables", &format!("Cookie: {cookie}\r\n"), "");
+        assert_eq!(status(&page(cookie)), "200");
+        assert_eq!(status(&page("rowhouse_session=0")), "401");
+        // A form of another page does not log in.
+        let other = "Origin: https://evil.example\r\n";
+        let body = format!("token={}", token.to_text());
+        assert_eq!(status(&request(&server, "POST /login", other, &body)), "403");
+        UserFile::at(server.data()).revoke("alice").unwrap();
+        wait_for(|| status(&page(cookie)) == "401");
+    }
+
+    #[test]
+    fn programs_send_a_token_with_each_request() {
+        let server = start("token");
+        let token = issue(&server, "prometheus", HOUR_MS);
+        let with = |token: &Token| {
+            let headers = format!("Authorization: Bearer {}\r\n", token.to_text());
+            status(&request(&server, "GET /metrics", &headers, "")).to_owned()
+        };
+        wait_for(|| with(&token) == "200");
+        let forged = Token { password: vec![1; 20].into(), ..token };
+        assert_eq!(with(&forged), "401");
+    }
+
+    #[cfg(feature = "tls")]
+    #[test]
+    fn a_client_certificate_is_a_user_of_the_pages() {
+        use crate::tls::{Files, fetch_with};
+
+        let files = Files::new();
+        files.issue("alice", &[]);
+        let server = files.start(|options| {
+            options.tls = Some(files.server(true));
+            options.web = WebPort::At("127.0.0.1:0".into());
+            set_users(options, "certificate,token");
+        });
+        let fetch = |path: &str, identity| fetch_with(server.web(), &files, path, identity);
+        assert_eq!(status(&fetch("/tables", Some("alice"))), "200");
+        assert_eq!(status(&fetch("/tables", None)), "401");
+        assert_eq!(status(&fetch("/health", None)), "200");
+    }
+}

@@ -51,8 +51,8 @@ pub struct Options {
     pub call_memory_bytes: u64,
     /// The same for one connection. Default 64 MiB.
     pub connection_memory_bytes: u64,
-    /// Where web pages, metrics and health are served over HTTP, without users; a certificate is
-    /// required with [`TlsFiles::clients`]. Default [`WebPort::Off`].
+    /// Where web pages, metrics and health are served over HTTP; all but health for users alone if
+    /// these are checked ([`Options::users`]). Default [`WebPort::Off`].
     pub web: WebPort,
     /// The certificate for TLS on the RPC and web ports, with the feature `tls`. `None`, the
     /// default, accepts plain connections alone. The ZooKeeper port is always plain.

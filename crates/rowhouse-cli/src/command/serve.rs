@@ -43,8 +43,8 @@ pub(crate) struct ServeArgs {
     /// Listen here for ZooKeeper's protocol, for clients that look up their cluster there
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:2181")]
     pub(crate) zookeeper: String,
-    /// Serve web pages, metrics for Prometheus and health over HTTP here, without users; a
-    /// certificate is required with --tls-clients [default: 127.0.0.1:16010 if that port is free]
+    /// Serve web pages, metrics for Prometheus and health over HTTP here, to all who connect, or to
+    /// users with --users [default: 127.0.0.1:16010 if that port is free]
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address)]
     pub(crate) web: Option<String>,
     /// Serve nothing over HTTP

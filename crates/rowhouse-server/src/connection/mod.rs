@@ -159,6 +159,16 @@ impl Connection {
             let room = missing.max(INPUT_BYTES_MIN);
             let event = tokio::select! {
                 biased;
+                // First: a client that always sends would hold it up.
+                why = async { self.token_end.as_mut().expect("a token").await },
+                    if self.token_end.is_some() =>
+                {
+                    // The future is done.
+                    self.token_end = None;
+                    let user = &self.caller.identity.user;
+                    tracing::info!(peer = %self.peer, user, why, "a token's connection was ended");
+                    Event::End
+                }
                 Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => {
                     Event::Answered(answer)
                 }
@@ -172,15 +182,6 @@ impl Connection {
                     Event::Pace
                 }
                 _ = &mut stopped => Event::End,
-                why = async { self.token_end.as_mut().expect("a token").await },
-                    if self.token_end.is_some() =>
-                {
-                    // The future is done.
-                    self.token_end = None;
-                    let user = &self.caller.identity.user;
-                    tracing::info!(peer = %self.peer, user, why, "a token's connection was ended");
-                    Event::End
-                }
                 () = &mut handshake, if !self.connected => {
                     tracing::warn!(peer = %self.peer, "no connection header in time, closed");
                     Event::End

@@ -148,6 +148,47 @@ fn a_revocation_ends_open_connections_and_refuses_new_ones() {
 }
 
 #[test]
+fn a_revocation_ends_a_client_that_always_sends() {
+    let server = start("token");
+    let token = issue(&server, "alice", HOUR_MS);
+    wait_for(|| login(&server, &token).is_ok());
+    let mut client = Client::login(server.address(), &token, Service::ClientMeta).unwrap();
+    let mut calls = bytes::BytesMut::new();
+    for _ in 0..1_000 {
+        client.write(&mut calls, &proto::GetClusterIdRequest {}, &[]);
+    }
+    let mut answers = client.socket();
+    let reader = std::thread::spawn(move || {
+        let mut taken = vec![0; 64 << 10];
+        while answers.read(&mut taken).is_ok_and(|count| count > 0) {}
+    });
+    UserFile::at(server.data()).revoke("alice").unwrap();
+    let ended = std::time::Instant::now() + Duration::from_secs(30);
+    while client.try_send_bytes(&calls) {
+        assert!(std::time::Instant::now() < ended, "the connection goes on");
+    }
+    reader.join().unwrap();
+}
+
+#[test]
+fn servers_say_whether_users_are_checked() {
+    let capability = |users: &str| {
+        let server = start(users);
+        let token = issue(&server, "alice", HOUR_MS);
+        let connect = || match users {
+            "token" => Client::login(server.address(), &token, Service::Master),
+            _ => Ok(server.connect(Service::Master)),
+        };
+        wait_for(|| connect().is_ok());
+        let answer = connect().unwrap().call(&proto::SecurityCapabilitiesRequest {}).unwrap();
+        answer.capabilities
+    };
+    use proto::security_capabilities_response::Capability;
+    assert_eq!(capability("claimed"), [Capability::SimpleAuthentication as i32]);
+    assert_eq!(capability("token"), [Capability::SecureAuthentication as i32]);
+}
+
+#[test]
 fn a_connection_ends_with_its_token() {
     let server = start("token");
     let long = issue(&server, "alice", HOUR_MS);

@@ -144,6 +144,11 @@ impl Client {
         self.stream.write_all(bytes).is_ok()
     }
 
+    /// Returns another handle to the socket.
+    pub(crate) fn socket(&self) -> TcpStream {
+        self.stream.try_clone().unwrap()
+    }
+
     /// Closes the sending side; answers can still be read.
     pub(crate) fn finish_sending(&self) {
         self.stream.shutdown(Shutdown::Write).unwrap();

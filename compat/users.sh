@@ -25,8 +25,21 @@ token() { # ARGS of `user token`; prints the token's text
   user token "$@" | sed -n 's/^  export HADOOP_TOKEN=//p'
 }
 
-users() { # REGISTRY ADDRESS [CASES]
-  LOG_LEVEL=OFF timeout 120 "$here/java/run.sh" Users "$@" || { echo "FAIL Users $* (status $?)" >&2; exit 1; }
+users() { # NAME REGISTRY ADDRESS [CASES]: beside others, until all_users; most of its time it waits
+  local name="$1"
+  shift
+  LOG_LEVEL=OFF timeout 120 "$here/java/run.sh" Users "$@" >"$work/$name.out" 2>&1 &
+  started+=("$name:$!")
+}
+
+all_users() {
+  local one failed=0
+  for one in "${started[@]}"; do
+    wait "${one#*:}" || { failed=1; echo "FAIL Users ${one%:*}" >&2; }
+    cat "$work/${one%:*}.out"
+  done
+  started=()
+  [ "$failed" = 0 ] || exit 1
 }
 
 authority() { # NAME
@@ -60,6 +73,7 @@ shell_is() { # PATTERN ARGS of shell: what it prints is to match
   grep -qE "$pattern" "$work/shell" || { echo "FAIL shell $*: no $pattern" >&2; cat "$work/shell" >&2; exit 1; }
 }
 
+started=()
 zookeeper="127.0.0.1:$(free_port)"
 bootstrap="127.0.0.1:$(free_port)"
 "$here/java/run.sh"
@@ -85,13 +99,15 @@ forged forged:$right SaslException): DIGEST-MD5
 expired $expired InvalidToken): Token has expired
 claimed claimed AccessDeniedException: Authentication is required
 CASES
-users zk "$zookeeper" "$work/cases"
-users rpc "$bootstrap" "$work/few"
-users master "$bootstrap" "$work/few"
-HADOOP_TOKEN_FILE_LOCATION="$work/carol.token" users rpc "$bootstrap"
-HADOOP_TOKEN="$right" users zk "$zookeeper"
 site tokens.xml hadoop.tokens "$right"
-JAVA_OPTIONS="-Dhbase.site=$work/tokens.xml" users zk "$zookeeper"
+users zk zk "$zookeeper" "$work/cases"
+users rpc rpc "$bootstrap" "$work/few"
+users master master "$bootstrap" "$work/few"
+all_users
+HADOOP_TOKEN_FILE_LOCATION="$work/carol.token" users file rpc "$bootstrap"
+HADOOP_TOKEN="$right" users environment zk "$zookeeper"
+JAVA_OPTIONS="-Dhbase.site=$work/tokens.xml" users settings zk "$zookeeper"
+all_users
 shell_is '^users$' --connect "hbase://$bootstrap?token=$work/carol.token"
 shell_is 'Authentication is required' --connect "hbase://$bootstrap"
 stop
@@ -103,8 +119,9 @@ start --users certificate,token --tls-certificate "$work/server.pem" --tls-key "
 echo "token $right served" >"$work/token"
 echo "certificate claimed served" >"$work/certificate"
 echo "neither claimed AccessDeniedException: Authentication is required" >"$work/neither"
-JAVA_OPTIONS="-Dhbase.site=$work/tls.xml" users rpc "$bootstrap" "$work/token"
-JAVA_OPTIONS="-Dhbase.site=$work/tls.xml" users rpc "$bootstrap" "$work/neither"
-JAVA_OPTIONS="-Dhbase.site=$work/mutual.xml" users rpc "$bootstrap" "$work/certificate"
+JAVA_OPTIONS="-Dhbase.site=$work/tls.xml" users token rpc "$bootstrap" "$work/token"
+JAVA_OPTIONS="-Dhbase.site=$work/tls.xml" users neither rpc "$bootstrap" "$work/neither"
+JAVA_OPTIONS="-Dhbase.site=$work/mutual.xml" users certificate rpc "$bootstrap" "$work/certificate"
+all_users
 stop
 echo "ok $binary passed with users in $SECONDS s"

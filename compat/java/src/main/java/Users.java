@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.TableExistsException;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
@@ -93,8 +94,12 @@ public final class Users {
   private static void use(Connection connection) throws IOException {
     try (Admin admin = connection.getAdmin(); Table table = connection.getTable(TABLE)) {
       if (!admin.tableExists(TABLE)) {
-        admin.createTable(TableDescriptorBuilder.newBuilder(TABLE)
-            .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build());
+        try {
+          admin.createTable(TableDescriptorBuilder.newBuilder(TABLE)
+              .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY)).build());
+        } catch (TableExistsException byAnotherProcess) {
+          // Several of these programs run at once.
+        }
       }
       table.put(new Put(FAMILY).addColumn(FAMILY, FAMILY, FAMILY));
       if (table.get(new Get(FAMILY)).isEmpty()) throw new IOException("the row is missing");

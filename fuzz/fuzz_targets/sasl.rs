@@ -1,5 +1,6 @@
-//! Authentication by a token: the bytes of a connection up to the connection header, the messages of
-//! DIGEST-MD5, tokens, and a server's answers. Nothing depends on the pieces in which bytes arrive.
+//! Authentication by a token: the bytes of a connection up to the connection header, the messages
+//! of DIGEST-MD5, tokens, and a server's answers. Nothing depends on the pieces in which bytes
+//! arrive.
 //!
 //! Input: the length of a piece, less one (1 byte), and the bytes.
 
@@ -26,8 +27,11 @@ fuzz_target!(|input: &[u8]| {
     if let Ok(identifier) = TokenIdentifier::parse(bytes) {
         assert_eq!(TokenIdentifier::parse(&identifier.to_bytes()).unwrap(), identifier);
     }
-    for token in Token::from_file(bytes).unwrap_or_default() {
-        assert!(Token::from_text(&token.to_text()).unwrap() == token);
+    if let Ok(tokens) = Token::from_file(bytes) {
+        for token in &tokens {
+            assert!(Token::from_text(&token.to_text()).unwrap() == *token);
+        }
+        assert!(Token::from_file(&Token::to_file(&tokens)).unwrap() == tokens);
     }
     if let Ok(text) = std::str::from_utf8(bytes) {
         let _ = Token::from_text(text);

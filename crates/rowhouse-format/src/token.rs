@@ -5,14 +5,14 @@
 //! identifier   4 bytes: len │ TokenIdentifier, a protobuf message
 //! password     HMAC-SHA1 of the identifier with a master key: 20 bytes
 //!
-//! text         Base64 with - and _, without padding, of
-//!              vint: len │ identifier │ vint: len │ password │ vint: len │ kind │ vint: len │ service
-//!
-//! file         "HDTS" │ 0 │ vint: count │ { vint: len │ alias │ a token as above } │ vint: count of secrets
+//! token        identifier │ password │ kind │ service, after each length, a vint
+//! text         Base64 of a token, with - and _, without padding; several are joined by commas
+//! file         "HDTS" │ 0 │ vint: count │ { vint: len │ alias │ token } │ vint: count of secrets
 //!              "HDTS" │ 1 │ varint: len │ HadoopTokens, a protobuf message
 //! ```
 //!
-//! Clients take a token whose service is the cluster id.
+//! Clients take a token whose service is the cluster id. Before HBase 2.6 a registry of RPC does
+//! not know that, and takes one for [`UNKNOWN_CLUSTER`].
 
 use std::fmt;
 
@@ -30,6 +30,8 @@ use crate::rpc::malformed;
 
 /// The kind of HBase's tokens.
 pub const TOKEN_KIND: &str = "HBASE_AUTH_TOKEN";
+/// The service of tokens that clients take for a cluster whose id they do not know.
+pub const UNKNOWN_CLUSTER: &str = "default-cluster";
 /// How Hadoop's token files begin.
 const MAGIC: &[u8; 4] = b"HDTS";
 /// The most tokens and secrets that are read from a file.
@@ -165,6 +167,12 @@ impl Token {
         }
     }
 
+    /// Returns the token for [`UNKNOWN_CLUSTER`].
+    #[must_use]
+    pub fn for_unknown_cluster(&self) -> Self {
+        Self { service: UNKNOWN_CLUSTER.to_owned(), ..self.clone() }
+    }
+
     /// Returns the text that `HADOOP_TOKEN` and `hadoop.tokens` take.
     pub fn to_text(&self) -> String {
         let mut bytes = Vec::new();
@@ -184,13 +192,16 @@ impl Token {
         if rest.is_empty() { Ok(token) } else { Err(malformed("a token has bytes after it")) }
     }
 
-    /// Returns the file that `HADOOP_TOKEN_FILE_LOCATION` names, which Hadoop 2 and 3 read.
-    pub fn to_file(&self) -> Vec<u8> {
+    /// Returns the file that `HADOOP_TOKEN_FILE_LOCATION` names, which Hadoop 2 and 3 read. Each
+    /// token has another service.
+    pub fn to_file(tokens: &[Self]) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.put_u8(0);
-        put_vint(&mut bytes, 1);
-        put_text(&mut bytes, &self.service);
-        self.write(&mut bytes);
+        put_vint(&mut bytes, tokens.len());
+        for token in tokens {
+            put_text(&mut bytes, &token.service);
+            token.write(&mut bytes);
+        }
         put_vint(&mut bytes, 0);
         bytes
     }
@@ -343,7 +354,8 @@ mod tests {
     #[test]
     fn files_of_both_versions_are_read() {
         let token = Token::new(&identifier(), b"key", "cluster");
-        assert_eq!(Token::from_file(&token.to_file()).unwrap(), [token.clone()]);
+        let both = [token.clone(), token.for_unknown_cluster()];
+        assert_eq!(Token::from_file(&Token::to_file(&both)).unwrap(), both);
         let entry = proto::HadoopTokenEntry {
             alias: "cluster".into(),
             token: Some(proto::HadoopToken {
@@ -377,7 +389,8 @@ mod tests {
             let identifier = parts.0.into();
             let token = Token { identifier, password: parts.1.into(), kind, service };
             prop_assert!(Token::from_text(&token.to_text()).unwrap() == token);
-            prop_assert!(Token::from_file(&token.to_file()).unwrap() == [token]);
+            let tokens = [token];
+            prop_assert!(Token::from_file(&Token::to_file(&tokens)).unwrap() == tokens);
         }
 
         #[test]

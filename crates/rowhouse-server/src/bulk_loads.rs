@@ -288,7 +288,7 @@ mod tests {
             (error.kind(), error.message().replace(&path, "PATH"))
         });
         assert!(refusals.iter().all(|refusal| *refusal == refusals[0]), "{refusals:?}");
-        // Without a directory, those of bulk loads alone.
+        // Without a directory, the staging directories alone.
         options.bulk_load_directory = None;
         let loads = BulkLoads::begin(&options, 2).unwrap();
         assert!(loads.local_file(&named(root.join("in/deep/1"))).is_err());

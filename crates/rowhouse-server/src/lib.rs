@@ -60,6 +60,7 @@ mod zookeeper;
 
 pub use access::{CertificateName, User, UserFile, UserSources};
 pub use options::{Options, Plain, TlsFiles, WebPort};
+pub use rowhouse_format::token::Token;
 pub use server::{Server, ServerBuilder};
 
 /// Observers of changes to tables, for [`ServerBuilder::observer`], and the store that they see.

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rowhouse::{Error, Result};
-use rowhouse_server::{User, UserFile};
+use rowhouse_server::{Token, User, UserFile};
 use rowhouse_store::cluster_id_of;
 
-use super::{CommandResult, DATA_DIR, argument};
+use super::{CommandResult, DATA_DIR, argument, server_of};
 use crate::output::print;
 
 /// Arguments of `rowhouse user`.
@@ -64,6 +64,8 @@ enum KeysAction {
 }
 
 pub(crate) fn run(args: &UserArgs) -> CommandResult {
+    // A server that is starting may not have written it.
+    server_of(&args.data)?;
     // A directory without a database has no users.
     let cluster_id = cluster_id_of(&args.data)?;
     let users = UserFile::at(&args.data);
@@ -71,10 +73,13 @@ pub(crate) fn run(args: &UserArgs) -> CommandResult {
         Action::Token { name, expires, file } => {
             let life_ms = i64::try_from(expires.as_millis()).unwrap_or(i64::MAX);
             let token = users.issue(name, life_ms, &cluster_id)?;
+            // Clients before HBase 2.6 take the second one for registries of RPC.
+            let tokens = [token.clone(), token.for_unknown_cluster()];
             if let Some(file) = file {
-                write_secret(file, &token.to_file())?;
+                write_secret(file, &Token::to_file(&tokens))?;
             }
-            print(shown(name, &token.to_text(), file.as_deref()).trim_end())?;
+            let text = tokens.map(|token| token.to_text()).join(",");
+            print(shown(name, &text, file.as_deref()).trim_end())?;
         }
         Action::List => {
             for (name, user) in users.users()? {

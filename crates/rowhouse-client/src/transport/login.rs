@@ -7,7 +7,7 @@ use rowhouse_format::rpc::Preamble;
 use rowhouse_format::sasl::{
     Challenge, DigestResponse, SaslAnswer, encode_client_frame, take_answer,
 };
-use rowhouse_format::token::{TOKEN_KIND, Token, to_base64};
+use rowhouse_format::token::{TOKEN_KIND, Token, UNKNOWN_CLUSTER, to_base64};
 use rowhouse_model::{Error, ErrorKind, Result};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -39,7 +39,8 @@ pub(super) fn token_of(target: &Target) -> Result<Option<Token>> {
 /// Returns the file's token of HBase.
 fn one_of(bytes: &[u8]) -> Result<Token> {
     let mut tokens = Token::from_file(bytes)?;
-    tokens.retain(|token| token.kind == TOKEN_KIND);
+    // The same token is there once more for other clients.
+    tokens.retain(|token| token.kind == TOKEN_KIND && token.service != UNKNOWN_CLUSTER);
     match tokens.len() {
         1 => Ok(tokens.remove(0)),
         count => Err(Error::invalid(format!(
@@ -129,9 +130,11 @@ mod tests {
             sequence: 0,
         };
         let token = Token::new(&identifier, b"key", "cluster");
-        assert_eq!(one_of(&token.to_file()).unwrap(), token);
+        let tokens = [token.clone(), token.for_unknown_cluster()];
+        assert_eq!(one_of(&Token::to_file(&tokens)).unwrap(), token);
         let other = Token { kind: "HDFS_DELEGATION_TOKEN".into(), ..token };
-        assert!(one_of(&other.to_file()).unwrap_err().message().contains("has=0"));
+        let refused = one_of(&Token::to_file(&[other])).unwrap_err();
+        assert!(refused.message().contains("has=0"), "{refused}");
         assert!(one_of(b"rubbish").is_err());
     }
 }

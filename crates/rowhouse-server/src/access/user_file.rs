@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_replaced() {
+    fn an_unfinished_file_of_a_killed_process_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(NEW), "half a fi").unwrap();
         UserFile::at(dir.path()).revoke("alice").unwrap();

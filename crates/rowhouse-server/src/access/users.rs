@@ -135,13 +135,14 @@ impl Users {
         }
     }
 
-    /// Returns the content of a token in the text form, which the web pages take.
+    /// Returns the content of a token in the text form, which the web pages take: the first, if
+    /// there are several.
     ///
     /// # Errors
     /// Why it is not accepted.
     #[cfg(feature = "web")]
     pub(crate) fn user_of(&self, text: &str) -> Result<TokenIdentifier, String> {
-        let parsed = Token::from_text(text);
+        let parsed = Token::from_text(text.split(',').next().unwrap_or_default());
         let parsed = parsed.and_then(|it| Ok((TokenIdentifier::parse(&it.identifier)?, it)));
         let (token, secret) = parsed.map_err(|error| error.to_string())?;
         let keys = self.keys();

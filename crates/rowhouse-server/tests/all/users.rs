@@ -483,7 +483,9 @@ mod pages {
         let server = start("token");
         let token = issue(&server, "prometheus", HOUR_MS);
         let with = |token: &Token| {
-            let headers = format!("Authorization: Bearer {}\r\n", token.to_text());
+            // The value of HADOOP_TOKEN.
+            let both = [token, &token.for_unknown_cluster()].map(Token::to_text).join(",");
+            let headers = format!("Authorization: Bearer {both}\r\n");
             status(&request(&server, "GET /metrics", &headers, "")).to_owned()
         };
         wait_for(|| with(&token) == "200");

@@ -78,10 +78,12 @@ public final class Users {
     if (!text.equals("claimed")) conf.set("hbase.security.authentication", "kerberos");
     if (!text.equals("-") && !text.equals("claimed")) {
       boolean isForged = text.startsWith("forged:");
-      Token<TokenIdentifier> token = new Token<>();
-      token.decodeFromUrlString(isForged ? text.substring("forged:".length()) : text);
-      byte[] password = isForged ? new byte[token.getPassword().length] : token.getPassword();
-      ugi.addToken(new Token<>(token.getIdentifier(), password, token.getKind(), token.getService()));
+      for (String one : (isForged ? text.substring("forged:".length()) : text).split(",")) {
+        Token<TokenIdentifier> token = new Token<>();
+        token.decodeFromUrlString(one);
+        byte[] password = isForged ? new byte[token.getPassword().length] : token.getPassword();
+        ugi.addToken(new Token<>(token.getIdentifier(), password, token.getKind(), token.getService()));
+      }
     }
     try (Connection connection = ConnectionFactory.createConnection(conf, User.create(ugi))) {
       use(connection);

@@ -58,8 +58,8 @@ mod web;
 mod workers;
 mod zookeeper;
 
-pub use access::{CertificateName, User, UserFile, UserSources};
-pub use options::{Options, Plain, TlsFiles, WebPort};
+pub use access::{User, UserFile};
+pub use options::{CertificateName, Options, Plain, TlsFiles, UserSources, WebPort};
 pub use rowhouse_format::token::Token;
 pub use server::{Server, ServerBuilder};
 

@@ -3,7 +3,8 @@
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-use super::identity::{CertificateName, CertificateUser, check_name};
+use super::identity::{CertificateUser, check_name};
+use crate::CertificateName;
 
 /// Returns the user in a certificate that was verified.
 ///

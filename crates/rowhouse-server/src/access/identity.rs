@@ -1,113 +1,12 @@
 //! Decides which user a connection acts for.
 
-use std::str::FromStr;
-
 use rowhouse_format::token::TokenIdentifier;
 use rowhouse_model::{Error, Result};
 
+use crate::UserSources;
+
 /// The most bytes in a user name.
 const USER_LEN_MAX: usize = 255;
-
-/// The proofs of users that count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UserSources {
-    /// The client certificate's name ([`CertificateName`]).
-    pub certificate: bool,
-    /// Tokens: `rowhouse user token`.
-    pub token: bool,
-    /// The name in the connection header, unchecked.
-    pub claimed: bool,
-}
-
-impl Default for UserSources {
-    fn default() -> Self {
-        Self { certificate: false, token: false, claimed: true }
-    }
-}
-
-impl UserSources {
-    /// Returns true if users are checked.
-    pub(crate) fn is_checked(self) -> bool {
-        self.certificate || self.token
-    }
-}
-
-/// As [`UserSources::from_str`] parses it.
-impl std::fmt::Display for UserSources {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names =
-            [("certificate", self.certificate), ("token", self.token), ("claimed", self.claimed)];
-        let names: Vec<_> = names.into_iter().filter(|(_, counts)| *counts).collect();
-        f.write_str(&names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(","))
-    }
-}
-
-/// Parses names joined by commas: `certificate,token`.
-impl FromStr for UserSources {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let mut sources = Self { certificate: false, token: false, claimed: false };
-        for name in text.split(',') {
-            match name.trim() {
-                "certificate" => sources.certificate = true,
-                "token" => sources.token = true,
-                "claimed" => sources.claimed = true,
-                other => {
-                    return Err(Error::invalid(format!(
-                        "unknown proof of users `{other}`; there are certificate, token and claimed"
-                    )));
-                }
-            }
-        }
-        Ok(sources)
-    }
-}
-
-/// The part of a client certificate that is the user name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CertificateName {
-    /// The subject's common name.
-    #[default]
-    CommonName,
-    /// The subject alternative name that is a DNS name.
-    Dns,
-    /// The subject alternative name that is a URI, as SPIFFE has it.
-    Uri,
-    /// The subject alternative name that is an email address.
-    Email,
-}
-
-impl CertificateName {
-    /// The names on the command line.
-    const NAMES: [(&str, Self); 4] = [
-        ("cn", Self::CommonName),
-        ("san-dns", Self::Dns),
-        ("san-uri", Self::Uri),
-        ("san-email", Self::Email),
-    ];
-}
-
-impl std::fmt::Display for CertificateName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = Self::NAMES.iter().find(|(_, name)| name == self);
-        f.write_str(name.map_or("", |(text, _)| text))
-    }
-}
-
-impl FromStr for CertificateName {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let known = Self::NAMES.iter().find(|(name, _)| *name == text);
-        known.map(|(_, name)| *name).ok_or_else(|| {
-            Error::invalid(format!(
-                "unknown name in a certificate `{text}`; there are cn, san-dns, san-uri and \
-                 san-email"
-            ))
-        })
-    }
-}
 
 /// A connection's user, and the proof.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -325,22 +224,6 @@ mod tests {
         assert_eq!(decided("certificate,claimed", None), Err("no common name".to_owned()));
         assert!(decided("claimed", None).is_ok());
         assert!(decided("certificate,token", Some(&token("bob"))).is_ok());
-    }
-
-    #[test]
-    fn sources_and_names_are_parsed() {
-        assert_eq!(sources("claimed"), UserSources::default());
-        let both = UserSources { certificate: true, token: true, claimed: false };
-        assert_eq!(sources("token, certificate"), both);
-        assert_eq!(both.to_string(), "certificate,token");
-        for text in ["", "certificate,", "tokens"] {
-            assert!(text.parse::<UserSources>().is_err(), "{text}");
-        }
-        for (text, name) in CertificateName::NAMES {
-            assert_eq!(text.parse::<CertificateName>().unwrap(), name);
-            assert_eq!(name.to_string(), text);
-        }
-        assert!("san".parse::<CertificateName>().is_err());
     }
 
     #[test]

@@ -33,7 +33,6 @@ use tokio::net::TcpStream;
 use tokio::time::{error::Elapsed, timeout};
 
 pub(crate) use self::exposure::refuse_exposed;
-pub use self::identity::{CertificateName, UserSources};
 pub(crate) use self::identity::{CertificateUser, Claim, Identity, Proof, decide};
 pub use self::keys::User;
 pub(crate) use self::login::Login;
@@ -42,6 +41,8 @@ pub use self::user_file::UserFile;
 #[cfg(feature = "web")]
 pub(crate) use self::user_file::{new_secret, now_ms};
 pub(crate) use self::users::Users;
+#[cfg(feature = "tls")]
+use crate::CertificateName;
 #[cfg(feature = "tls")]
 use crate::limits::TLS_HANDSHAKE_WAIT;
 use crate::{Options, Plain};

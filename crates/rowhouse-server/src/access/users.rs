@@ -11,10 +11,11 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use tokio::sync::watch;
 
 use super::failures::FailureLog;
-use super::identity::{Identity, Proof, UserSources};
+use super::identity::{Identity, Proof};
 use super::keys::{Keys, SERVED_LIFE_MS_MAX, TokenRefusal};
 use super::login::{Login, Step};
 use super::user_file::{Stamp, UserFile, now_ms, random};
+use crate::UserSources;
 
 /// The users of a server.
 pub(crate) struct Users {

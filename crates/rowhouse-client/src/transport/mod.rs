@@ -38,7 +38,13 @@ impl Transport {
     /// the feature `tls`.
     pub(crate) fn new(target: &Target) -> Result<Self> {
         let token = login::token_of(target)?.map(Arc::new);
-        let Some(tls) = &target.tls else { return Ok(Self { token, ..Self::default() }) };
+        let Some(tls) = &target.tls else {
+            return Ok(Self {
+                #[cfg(feature = "tls")]
+                tls: None,
+                token,
+            });
+        };
         #[cfg(feature = "tls")]
         return Ok(Self { tls: Some(tls::connector(tls)?), token });
         #[cfg(not(feature = "tls"))]

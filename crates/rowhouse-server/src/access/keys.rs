@@ -247,7 +247,7 @@ impl Keys {
             return Err(Error::corruption("its checksum is wrong"));
         }
         let mut lines = (1..).zip(body.lines());
-        if !lines.next().is_some_and(|(_, line)| line == FIRST_LINE) {
+        if lines.next().is_none_or(|(_, line)| line != FIRST_LINE) {
             return Err(Error::unsupported(format!("it does not begin with `{FIRST_LINE}`")));
         }
         let mut keys = Self::default();

@@ -200,6 +200,7 @@ fn late(why: &'static str) -> impl FnOnce(Elapsed) -> IoError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::UserSources;
 
     #[test]
     fn users_that_cannot_be_checked_are_refused() {

@@ -19,6 +19,7 @@ use crate::command::serve::ServeArgs;
 use crate::command::shell::ShellArgs;
 use crate::command::simulate::SimulateArgs;
 use crate::command::stats::StatsArgs;
+use crate::command::user::UserArgs;
 
 /// Wide-column tables that know their row key.
 #[derive(Debug, Parser)]
@@ -69,6 +70,8 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Show the contents and disk usage of a database's files, without opening it
     Stats(StatsArgs),
+    /// Make and revoke the tokens by which users connect to a server, also while it runs
+    User(UserArgs),
 }
 
 #[cfg(test)]

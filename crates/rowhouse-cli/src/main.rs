@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Command::Shell(args) => command::shell::run(args),
         Command::Simulate(args) => command::simulate::run(&args),
         Command::Stats(args) => command::stats::run(&args),
+        Command::User(args) => command::user::run(&args),
     };
     match done {
         Ok(code) => code,

@@ -52,7 +52,7 @@ impl Client {
     /// As [`Client::connect`].
     pub async fn connect_with(target: &Target, settings: Settings) -> Result<Self> {
         let settings = Arc::new(settings);
-        let transport = Transport::new(target.tls.as_ref())?;
+        let transport = Transport::new(target)?;
         let connections = Arc::new(Connections::new(settings.clone(), transport.clone()));
         let locator = Locator::new(target, connections.clone(), settings.clone());
         let deadline = Attempts::new(&settings).deadline();

@@ -44,8 +44,11 @@
 //! # Limits
 //! Each connection has at most 1,024 calls and 64 MiB of requests under way; further calls wait,
 //! within their timeout. A mutation whose answer was lost is retried only if it is idempotent or
-//! carries a nonce by which the server recognizes the retry, as increments do. Authentication is
-//! simple: the server trusts [`Settings::user`].
+//! carries a nonce by which the server recognizes the retry, as increments do.
+//!
+//! # Users
+//! A client with a token ([`Target::token`]) or a certificate ([`TlsSettings::identity`]) proves
+//! its user to servers that check users. Otherwise the user is [`Settings::user`], unchecked.
 //!
 //! # Features
 //! `tls`, off by default, adds TLS with the C code of ring.

@@ -20,6 +20,10 @@ pub struct Target {
     /// TLS to masters and region servers; `None` connects without. ZooKeeper's connections are
     /// always plain.
     pub tls: Option<TlsSettings>,
+    /// A file with the token by which the client proves its user, as `rowhouse user token` writes
+    /// it. `None` takes the file that the environment names in `HADOOP_TOKEN_FILE_LOCATION`, if
+    /// any.
+    pub token: Option<PathBuf>,
 }
 
 /// The servers that are contacted to locate a cluster.
@@ -74,7 +78,7 @@ impl Target {
     ///
     /// `hbase+tls://` and `hbase+zk+tls://` connect to the servers with TLS. Such a URL may end in
     /// `?ca=FILE` for the trusted authorities, `certificate=FILE` and `key=FILE` for the client's
-    /// own certificate, and `names=unchecked`, all joined by `&`.
+    /// own certificate, and `names=unchecked`, all joined by `&`. Every URL may have `token=FILE`.
     ///
     /// ```
     /// use rowhouse_client::Target;
@@ -100,19 +104,14 @@ impl Target {
                  hbase+tls://HOST:PORT or hbase+zk+tls://HOST:PORT/ZNODE: url={url}"
             )));
         };
-        let (rest, tls) = match rest.split_once('?') {
-            Some(_) if !has_tls => {
-                return Err(Error::invalid(format!(
-                    "only hbase+tls:// and hbase+zk+tls:// have parameters: url={url}"
-                )));
-            }
-            None if !has_tls => (rest, None),
-            None => (rest, Some(TlsSettings::default())),
-            Some((rest, parameters)) => (rest, Some(TlsSettings::parse(url, parameters)?)),
+        let (rest, parameters) = match rest.split_once('?') {
+            Some((rest, parameters)) => (rest, Some(parameters)),
+            None => (rest, None),
         };
+        let (tls, token) = parse_parameters(url, parameters, has_tls)?;
         if !is_zookeeper {
             let servers = parse_addresses(url, rest.strip_suffix('/').unwrap_or(rest), RPC_PORT)?;
-            return Ok(Self { place: Place::Servers(servers), tls });
+            return Ok(Self { place: Place::Servers(servers), tls, token });
         }
         let (addresses, znode) = match rest.split_once('/') {
             Some((addresses, znode)) => (addresses, znode.trim_end_matches('/')),
@@ -120,44 +119,51 @@ impl Target {
         };
         let znode = if znode.is_empty() { ZNODE.to_owned() } else { format!("/{znode}") };
         let servers = parse_addresses(url, addresses, ZOOKEEPER_PORT)?;
-        Ok(Self { place: Place::ZooKeeper { servers, znode }, tls })
+        Ok(Self { place: Place::ZooKeeper { servers, znode }, tls, token })
     }
 }
 
-impl TlsSettings {
-    /// Parses a URL's parameters.
-    fn parse(url: &str, parameters: &str) -> Result<Self> {
-        let mut tls = Self::default();
-        let mut certificate = None;
-        let mut key = None;
-        for parameter in parameters.split('&') {
-            match parameter.split_once('=') {
-                Some(("ca", file)) if !file.is_empty() => tls.ca = Some(file.into()),
-                Some(("certificate", file)) if !file.is_empty() => certificate = Some(file.into()),
-                Some(("key", file)) if !file.is_empty() => key = Some(file.into()),
-                Some(("names", "unchecked")) => tls.check_names = false,
-                _ => {
-                    return Err(Error::invalid(format!(
-                        "unknown parameter `{parameter}`; there are ca=FILE, certificate=FILE, \
-                         key=FILE and names=unchecked: url={url}"
-                    )));
-                }
+/// Parses a URL's parameters: TLS, and the file of a token.
+fn parse_parameters(
+    url: &str,
+    parameters: Option<&str>,
+    has_tls: bool,
+) -> Result<(Option<TlsSettings>, Option<PathBuf>)> {
+    let mut tls = TlsSettings::default();
+    let mut certificate = None;
+    let mut key = None;
+    let mut token = None;
+    for parameter in parameters.into_iter().flat_map(|parameters| parameters.split('&')) {
+        match parameter.split_once('=') {
+            Some(("token", file)) if !file.is_empty() => token = Some(file.into()),
+            Some(("ca", file)) if has_tls && !file.is_empty() => tls.ca = Some(file.into()),
+            Some(("certificate", file)) if has_tls && !file.is_empty() => {
+                certificate = Some(file.into());
             }
-        }
-        tls.identity = match (certificate, key) {
-            (None, None) => None,
-            (Some(certificate), Some(key)) => Some((certificate, key)),
+            Some(("key", file)) if has_tls && !file.is_empty() => key = Some(file.into()),
+            Some(("names", "unchecked")) if has_tls => tls.check_names = false,
             _ => {
                 return Err(Error::invalid(format!(
-                    "certificate=FILE and key=FILE belong together: url={url}"
+                    "unknown parameter `{parameter}`; there are token=FILE and, in hbase+tls:// \
+                     and hbase+zk+tls://, ca=FILE, certificate=FILE, key=FILE and \
+                     names=unchecked: url={url}"
                 )));
             }
-        };
-        Ok(tls)
+        }
     }
+    tls.identity = match (certificate, key) {
+        (None, None) => None,
+        (Some(certificate), Some(key)) => Some((certificate, key)),
+        _ => {
+            return Err(Error::invalid(format!(
+                "certificate=FILE and key=FILE belong together: url={url}"
+            )));
+        }
+    };
+    Ok((has_tls.then_some(tls), token))
 }
 
-/// Formats the parameters of a URL, with the question mark before them.
+/// Formats the parameters of a URL.
 impl fmt::Display for TlsSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ca = self.ca.as_ref().map(|file| format!("ca={}", file.display()));
@@ -166,8 +172,7 @@ impl fmt::Display for TlsSettings {
         });
         let names = (!self.check_names).then(|| "names=unchecked".to_owned());
         let parameters: Vec<_> = [ca, identity, names].into_iter().flatten().collect();
-        let mark = if parameters.is_empty() { "" } else { "?" };
-        write!(f, "{mark}{}", parameters.join("&"))
+        f.write_str(&parameters.join("&"))
     }
 }
 
@@ -215,7 +220,12 @@ impl fmt::Display for Target {
             }
         }
         f.write_str(znode)?;
-        self.tls.iter().try_for_each(|tls| write!(f, "{tls}"))
+        let tls = self.tls.as_ref().map(TlsSettings::to_string);
+        let token = self.token.as_ref().map(|file| format!("token={}", file.display()));
+        let parameters = tls.into_iter().chain(token).filter(|parameter| !parameter.is_empty());
+        let parameters: Vec<_> = parameters.collect();
+        let mark = if parameters.is_empty() { "" } else { "?" };
+        write!(f, "{mark}{}", parameters.join("&"))
     }
 }
 
@@ -234,6 +244,9 @@ mod tests {
             ("hbase+zk://h/a/b", "hbase+zk://h:2181/a/b"),
             ("hbase+tls://h", "hbase+tls://h:16020"),
             ("hbase+zk+tls://h", "hbase+zk+tls://h:2181/hbase"),
+            ("hbase://h/?token=/t", "hbase://h:16020?token=/t"),
+            ("hbase+zk+tls://h?token=/t", "hbase+zk+tls://h:2181/hbase?token=/t"),
+            ("hbase+tls://h?token=/t&ca=/c", "hbase+tls://h:16020?ca=/c&token=/t"),
             (
                 "hbase+tls://h/?names=unchecked&key=/k&ca=/c d&certificate=/e",
                 "hbase+tls://h:16020?ca=/c d&certificate=/e&key=/k&names=unchecked",
@@ -259,6 +272,8 @@ mod tests {
             "hbase://h:65536",
             "hbase+zk:///hbase",
             "hbase://h?ca=/c",
+            "hbase://h?",
+            "hbase://h?token=",
             "hbase+tls://h?",
             "hbase+tls://h?ca=",
             "hbase+tls://h?names=x",

@@ -28,6 +28,24 @@ impl Exception {
         Self { class, message, do_not_retry: true }
     }
 
+    /// Creates the response to a user who may not connect, or may not do that.
+    pub fn access_denied(message: impl Into<String>) -> Self {
+        let class = "org.apache.hadoop.hbase.security.AccessDeniedException".into();
+        Self { class, message: message.into(), do_not_retry: true }
+    }
+
+    /// Creates the response to a token that does not serve.
+    pub fn invalid_token(message: impl Into<String>) -> Self {
+        let class = "org.apache.hadoop.security.token.SecretManager$InvalidToken".into();
+        Self { class, message: message.into(), do_not_retry: true }
+    }
+
+    /// Creates the response to a message of SASL that does not serve.
+    pub fn sasl(message: impl Into<String>) -> Self {
+        let class = "javax.security.sasl.SaslException".into();
+        Self { class, message: message.into(), do_not_retry: true }
+    }
+
     /// Creates the response to a client that requests a principal.
     pub(crate) fn security_not_enabled() -> Self {
         Self {
@@ -197,6 +215,7 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
         "org.apache.hadoop.hbase.ReplicationPeerNotFoundException",
         true,
     ),
+    (ErrorKind::AccessDenied, "org.apache.hadoop.hbase.security.AccessDeniedException", true),
     (ErrorKind::QuotaExceeded, "org.apache.hadoop.hbase.quotas.QuotaExceededException", true),
     (ErrorKind::InvalidFamily, "org.apache.hadoop.hbase.InvalidFamilyOperationException", true),
     (ErrorKind::SnapshotExists, "org.apache.hadoop.hbase.snapshot.SnapshotExistsException", true),
@@ -269,7 +288,8 @@ const FOREIGN: &[(&str, ErrorKind)] = &[
     ("org.apache.hadoop.hbase.exceptions.FailedSanityCheckException", ErrorKind::InvalidRequest),
     ("org.apache.hadoop.hbase.InvalidFamilyOperationException", ErrorKind::InvalidRequest),
     ("org.apache.hadoop.hbase.client.WrongRowIOException", ErrorKind::InvalidRequest),
-    ("org.apache.hadoop.hbase.security.AccessDeniedException", ErrorKind::InvalidRequest),
+    ("org.apache.hadoop.security.token.SecretManager$InvalidToken", ErrorKind::AccessDenied),
+    ("javax.security.sasl.SaslException", ErrorKind::AccessDenied),
     ("org.apache.hadoop.hbase.snapshot.RestoreSnapshotException", ErrorKind::InvalidRequest),
     ("java.lang.IllegalArgumentException", ErrorKind::InvalidRequest),
     ("java.lang.UnsupportedOperationException", ErrorKind::Unsupported),

@@ -14,6 +14,7 @@
 //! | [`zk`] | the part of the ZooKeeper protocol that clients use | `docs/formats/zookeeper.md` |
 //! | [`hfile`] | cell files | `docs/formats/hfile.md` |
 //! | [`keystore`] | Java's keystores, recognized | |
+//! | [`sasl`], [`token`] | users: DIGEST-MD5, and tokens | `docs/formats/rpc.md` |
 //! | `pem` | certificates and keys, with the feature `pem` | |
 //!
 //! A server feeds input to [`rpc::ServerConnection`] and answers its events; a client writes with
@@ -63,4 +64,6 @@ pub mod meta;
 pub mod pem;
 pub mod proto;
 pub mod rpc;
+pub mod sasl;
+pub mod token;
 pub mod zk;

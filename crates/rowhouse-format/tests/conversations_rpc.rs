@@ -134,6 +134,7 @@ impl Replay {
                     *self.counts.entry(request.method.name()).or_default() += 1;
                     self.calls.insert(request.call_id, request);
                 }
+                ServerEvent::Sasl(token) => panic!("no recorded client sends it: {token:?}"),
                 ServerEvent::Close(_) => assert!(output.len() > 4),
             }
         }

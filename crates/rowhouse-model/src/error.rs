@@ -69,6 +69,8 @@ pub enum ErrorKind {
     InvalidRequest,
     /// The request is valid, but this backend does not support it.
     Unsupported,
+    /// The user has not proved who they are, or may not do that.
+    AccessDenied,
     /// The row is outside the region named in the request.
     WrongRegion,
     /// This server does not serve the region, or no longer does: look it up again.
@@ -146,6 +148,7 @@ impl ErrorKind {
             | UnknownRegion
             | InvalidRequest
             | Unsupported
+            | AccessDenied
             | InUse => Action::FixRequest,
             WrongRegion | NotServingRegion => Action::Relocate,
             Conflict | RegionTooBusy | ResponseTooLarge | ServerNotRunning | Connection

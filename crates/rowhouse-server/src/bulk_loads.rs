@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rowhouse_model::{Bytes, Error, Result, TableName};
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, TableName};
 
+use crate::Options;
 use crate::limits::BULK_LOADS_MAX;
 
 /// The files in one call, each with the family.
@@ -23,9 +24,18 @@ pub(crate) type FamilyPaths = Vec<(Bytes, String)>;
 pub(crate) struct BulkLoads {
     /// The data directory, with symbolic links resolved.
     data: PathBuf,
+    sources: FileSources,
     /// Makes directory names unique across server runs.
     start_code: u64,
     loads: Mutex<Loads>,
+}
+
+/// Where clients may load files from, beside the staging directory.
+enum FileSources {
+    /// Wherever the server's process can read.
+    Anywhere,
+    /// Below this directory, with symbolic links resolved, if there is one.
+    Below(Option<PathBuf>),
 }
 
 #[derive(Default)]
@@ -62,7 +72,22 @@ impl BulkLoad {
 
 impl BulkLoads {
     /// Starts with an empty staging directory: anything that an earlier run left there is removed.
-    pub(crate) fn begin(data: &Path, start_code: u64) -> Result<Self> {
+    /// If users are checked, or there is a directory for files to load, no others are loaded.
+    ///
+    /// # Errors
+    /// `Io`, also if there is no such directory.
+    pub(crate) fn begin(options: &Options, start_code: u64) -> Result<Self> {
+        let data = &options.data;
+        let source = options.bulk_load_directory.as_ref();
+        let source = source.map(|dir| {
+            dir.canonicalize().map_err(|source| {
+                Error::io(format_args!("--bulk-load-directory {}", dir.display()), source)
+            })
+        });
+        let sources = match source.transpose()? {
+            None if !options.users.is_checked() => FileSources::Anywhere,
+            source => FileSources::Below(source),
+        };
         let find = || {
             let data = data.canonicalize()?;
             let staging = data.join(STAGING_DIR);
@@ -74,7 +99,7 @@ impl BulkLoads {
         let data = find().map_err(|source| {
             Error::io(format_args!("cannot empty {}", data.join(STAGING_DIR).display()), source)
         })?;
-        Ok(Self { data, start_code, loads: Mutex::default() })
+        Ok(Self { data, sources, start_code, loads: Mutex::default() })
     }
 
     /// Creates a directory for a client that loads into `table` and returns its path, which is the
@@ -128,8 +153,28 @@ impl BulkLoads {
     /// on this machine, outside the store's own files.
     ///
     /// # Errors
-    /// `InvalidRequest` for any other file; `Io` for one that cannot be found.
+    /// `InvalidRequest` for any other file; `Io` for one that cannot be found. Where files come
+    /// from certain directories alone, there is one error for all others, so that it does not tell
+    /// which exist.
     pub(crate) fn local_file(&self, named: &str) -> Result<PathBuf> {
+        let FileSources::Below(source) = &self.sources else { return self.readable_file(named) };
+        let staging = self.staging();
+        let is_below = |path: &PathBuf| {
+            let mut sources = source.iter().chain([&staging]);
+            sources.any(|source| path.starts_with(source))
+        };
+        self.readable_file(named).ok().filter(is_below).ok_or_else(|| {
+            Error::new(
+                ErrorKind::AccessDenied,
+                format!(
+                    "there is no file to load below the directory of --bulk-load-directory or of \
+                     this bulk load: {named}"
+                ),
+            )
+        })
+    }
+
+    fn readable_file(&self, named: &str) -> Result<PathBuf> {
         let path = local_path(named)?;
         let io =
             |source| Error::io(format_args!("cannot find the HFile {}", path.display()), source);
@@ -211,7 +256,45 @@ mod tests {
     use super::*;
 
     fn begin(data: &Path) -> BulkLoads {
-        BulkLoads::begin(data, 1).unwrap()
+        BulkLoads::begin(&Options::new(data), 1).unwrap()
+    }
+
+    #[test]
+    fn servers_with_users_load_files_of_two_directories_and_hide_all_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let data = root.join("data");
+        fs::create_dir_all(root.join("in/deep")).unwrap();
+        fs::create_dir_all(&data).unwrap();
+        let mut options = Options::new(&data);
+        options.users = "token".parse().unwrap();
+        options.bulk_load_directory = Some(root.join("in"));
+        let loads = BulkLoads::begin(&options, 1).unwrap();
+        let token = loads.prepare(&TableName::parse("t").unwrap()).unwrap();
+        let token = Path::new(&token);
+        for file in [root.join("out"), root.join("in/deep/1"), token.join("2")] {
+            fs::write(file, b"").unwrap();
+        }
+        symlink(root.join("out"), root.join("in/link")).unwrap();
+        symlink(&root, root.join("in/way")).unwrap();
+        let named = |path: PathBuf| path.to_str().unwrap().to_owned();
+        for allowed in [root.join("in/deep/1"), root.join("in/deep/../deep/1"), token.join("2")] {
+            assert!(loads.local_file(&named(allowed)).is_ok());
+        }
+        let refusals = ["out", "none", "in/none", "in/link", "in/way/out", "in", "data/staging"];
+        let refusals = refusals.map(|path| {
+            let path = named(root.join(path));
+            let error = loads.local_file(&path).unwrap_err();
+            (error.kind(), error.message().replace(&path, "PATH"))
+        });
+        assert!(refusals.iter().all(|refusal| *refusal == refusals[0]), "{refusals:?}");
+        // Without a directory, the staging directories alone.
+        options.bulk_load_directory = None;
+        let loads = BulkLoads::begin(&options, 2).unwrap();
+        assert!(loads.local_file(&named(root.join("in/deep/1"))).is_err());
+        options.bulk_load_directory = Some(root.join("none"));
+        let error = BulkLoads::begin(&options, 3).err().unwrap();
+        assert!(error.message().contains("--bulk-load-directory"), "{error}");
     }
 
     #[test]
@@ -296,7 +379,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let left = begin(dir.path()).prepare(&TableName::parse("t").unwrap()).unwrap();
         fs::write(Path::new(&left).join("file"), b"").unwrap();
-        let loads = BulkLoads::begin(dir.path(), 2).unwrap();
+        let loads = BulkLoads::begin(&Options::new(dir.path()), 2).unwrap();
         assert!(!Path::new(&left).exists());
         let table = TableName::parse("t").unwrap();
         let first = loads.prepare(&table).unwrap();

@@ -13,6 +13,7 @@ use rowhouse_format::rpc::{self, CellCodec, Request};
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result};
 use rowhouse_store::WaitMode;
 
+use crate::access::Identity;
 use crate::context::Context;
 use crate::limits::{
     CLIENT_WAIT_MIN, SCAN_ANSWER_WAIT, SCAN_ANSWER_WAIT_MIN, SHORT_CALL_BYTES, SHORT_CALL_WAIT,
@@ -79,8 +80,7 @@ impl Client {
 pub(crate) struct Caller {
     /// `host:port`.
     pub(crate) address: String,
-    /// The user name that the client claims, unverified.
-    pub(crate) user: String,
+    pub(crate) identity: Identity,
 }
 
 /// A call with everything that answering it needs.

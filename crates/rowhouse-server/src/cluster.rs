@@ -107,7 +107,7 @@ impl Cluster {
             id: store.cluster_id(),
             backups: Arc::new(Backups::new(options.backups.clone())),
             index_checks: Arc::default(),
-            bulk_loads: BulkLoads::begin(&options.data, master.name.start_code)?,
+            bulk_loads: BulkLoads::begin(options, master.name.start_code)?,
             stop_request: StopRequest::new(options.allow_shutdown),
             // Fits the largest mutation and the surrounding message.
             frame_len_max: FRAME_LEN_MAX
@@ -293,7 +293,7 @@ mod tests {
         let region_servers: Vec<_> = region_servers.collect();
         let master = Arc::clone(&region_servers[0]);
         let search = Arc::new(SearchEngine::without_thread(&store));
-        let access = Access::default();
+        let access = Access::new(&Options::new("data")).unwrap();
         let store = (store, search);
         let cluster =
             Cluster::new(store, access, master, region_servers, |_, _, _| {}, &options).unwrap();

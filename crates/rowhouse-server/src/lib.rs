@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `connection/`, `dispatch.rs`, `answer.rs` | a connection's calls, routed and answered |
 //! | `memory.rs`, `workers.rs`, `cap.rs` | what calls may hold, the threads, limits on a server |
-//! | `access/` | TLS on the ports |
+//! | `access/` | TLS on the ports, users |
 //! | `handle/` | one file for each group of methods |
 //! | `cluster.rs`, `region_server.rs`, `members.rs` | shared state, one server, live servers |
 //! | `lifecycle.rs`, `load_meter.rs`, `balancer/` | starting and stopping, load, moves |
@@ -58,7 +58,9 @@ mod web;
 mod workers;
 mod zookeeper;
 
-pub use options::{Options, Plain, TlsFiles, WebPort};
+pub use access::{User, UserFile};
+pub use options::{CertificateName, Options, Plain, TlsFiles, UserSources, WebPort};
+pub use rowhouse_format::token::Token;
 pub use server::{Server, ServerBuilder};
 
 /// Observers of changes to tables, for [`ServerBuilder::observer`], and the store that they see.

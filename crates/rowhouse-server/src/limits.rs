@@ -43,6 +43,10 @@ pub(crate) const WEB_MONITORING_CONNECTIONS_MAX: usize = 8;
 pub(crate) const WEB_WRITE_WAIT: Duration = Duration::from_secs(30);
 /// How long a connection for health and metrics alone may be open.
 pub(crate) const WEB_MONITORING_TIME: Duration = Duration::from_secs(2);
+/// Sessions of users on the web pages. Beyond it the one that ends first is closed.
+pub(crate) const WEB_SESSIONS_MAX: usize = 1_000;
+/// How long such a session lasts.
+pub(crate) const WEB_SESSION_TIME: Duration = Duration::from_secs(12 * 3600);
 /// HTTP/2 requests on a connection that run at once.
 pub(crate) const WEB_STREAMS_MAX: u32 = 16;
 /// Header bytes in a web request.
@@ -118,6 +122,10 @@ pub(crate) const TLS_HANDSHAKE_WAIT: Duration = Duration::from_secs(10);
 pub(crate) const TLS_BUFFER_BYTES_MAX: usize = 32 << 10;
 /// The interval at which the certificate files are looked at.
 pub(crate) const TLS_FILES_LOOK: Duration = Duration::from_secs(10);
+/// The interval at which the file of users is looked at.
+pub(crate) const USERS_FILE_LOOK: Duration = Duration::from_secs(1);
+/// How long a client that fails to authenticate waits for the answer.
+pub(crate) const FAILED_LOGIN_WAIT: Duration = Duration::from_secs(1);
 /// Requests to the ZooKeeper port above [`INPUT_BYTES_MIN`] that are read at once, up to 1 MiB
 /// each.
 pub(crate) const ZOOKEEPER_LONG_REQUESTS_MAX: usize = 16;

@@ -1,8 +1,10 @@
 //! A server's options.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
+use rowhouse_model::{Error, Result};
 use rowhouse_store::Settings;
 
 /// A server's options. Addresses are `HOST:PORT`; port 0 takes a free one.
@@ -31,6 +33,10 @@ pub struct Options {
     pub advertise: Option<String>,
     /// The directory that backups requested by clients are written into; `None` refuses them.
     pub backups: Option<PathBuf>,
+    /// The directory below which clients may load HFiles from, beside the staging directories that
+    /// they are given. `None`, the default, permits all paths if users are not checked, and the
+    /// staging directories alone if they are.
+    pub bulk_load_directory: Option<PathBuf>,
     /// Whether clients may stop the server with HBase's `Admin.shutdown`, `stopMaster` and, for the
     /// last region server, `stopRegionServer`. Default `false`.
     pub allow_shutdown: bool,
@@ -45,8 +51,8 @@ pub struct Options {
     pub call_memory_bytes: u64,
     /// The same for one connection. Default 64 MiB.
     pub connection_memory_bytes: u64,
-    /// Where web pages, metrics and health are served over HTTP, without users; a certificate is
-    /// required with [`TlsFiles::clients`]. Default [`WebPort::Off`].
+    /// Where web pages, metrics and health are served over HTTP; all but health for users alone if
+    /// these are checked ([`Options::users`]). Default [`WebPort::Off`].
     pub web: WebPort,
     /// The certificate for TLS on the RPC and web ports, with the feature `tls`. `None`, the
     /// default, accepts plain connections alone. The ZooKeeper port is always plain.
@@ -54,8 +60,14 @@ pub struct Options {
     /// Whether connections without TLS are accepted on a server with a certificate. `None`, the
     /// default, accepts them over loopback. [`Plain::Refuse`] without a certificate is an error.
     pub plain: Option<Plain>,
-    /// Permits ports off loopback without client certificates ([`TlsFiles::clients`]). Default
-    /// `false`: the server does not start with such a port.
+    /// The proofs of users that count. Default [`UserSources::claimed`] alone: users are not
+    /// checked.
+    pub users: UserSources,
+    /// The name in a client certificate that is the user, with [`UserSources::certificate`].
+    pub user_from: CertificateName,
+    /// Permits ports off loopback without TLS and a proof of the user: a certificate
+    /// ([`TlsFiles::clients`]) or a token. Default `false`: the server does not start with such a
+    /// port.
     pub allow_unauthenticated: bool,
     /// The store's sizes and limits.
     pub settings: Settings,
@@ -73,6 +85,7 @@ impl Options {
             zookeeper: "127.0.0.1:2181".into(),
             advertise: None,
             backups: None,
+            bulk_load_directory: None,
             allow_shutdown: false,
             slow_call: Duration::from_secs(10),
             large_answer_bytes: 100 << 20,
@@ -81,6 +94,8 @@ impl Options {
             web: WebPort::Off,
             tls: None,
             plain: None,
+            users: UserSources::default(),
+            user_from: CertificateName::default(),
             allow_unauthenticated: false,
             settings: Settings::default(),
         }
@@ -94,7 +109,8 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// The certificate's private key, without a passphrase.
     pub key: PathBuf,
-    /// The authorities whose certificates clients must have; `None` requires no certificate.
+    /// The authorities whose certificates clients must have, or may have if both certificates and
+    /// tokens count as proof of users; `None` requires no certificate.
     pub clients: Option<PathBuf>,
 }
 
@@ -127,4 +143,130 @@ impl WebPort {
     /// The address for [`WebPort::Default`]: the same as for the master's pages in HBase, on
     /// loopback.
     pub const DEFAULT_ADDRESS: &str = "127.0.0.1:16010";
+}
+
+/// The proofs of users that count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserSources {
+    /// The client certificate's name ([`CertificateName`]).
+    pub certificate: bool,
+    /// Tokens: `rowhouse user token`.
+    pub token: bool,
+    /// The name in the connection header, unchecked.
+    pub claimed: bool,
+}
+
+impl Default for UserSources {
+    fn default() -> Self {
+        Self { certificate: false, token: false, claimed: true }
+    }
+}
+
+impl UserSources {
+    /// Returns true if users are checked.
+    pub(crate) fn is_checked(self) -> bool {
+        self.certificate || self.token
+    }
+}
+
+/// As [`UserSources::from_str`] parses it.
+impl std::fmt::Display for UserSources {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names =
+            [("certificate", self.certificate), ("token", self.token), ("claimed", self.claimed)];
+        let names: Vec<_> = names.into_iter().filter(|(_, counts)| *counts).collect();
+        f.write_str(&names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Parses names joined by commas: `certificate,token`.
+impl FromStr for UserSources {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut sources = Self { certificate: false, token: false, claimed: false };
+        for name in text.split(',') {
+            match name.trim() {
+                "certificate" => sources.certificate = true,
+                "token" => sources.token = true,
+                "claimed" => sources.claimed = true,
+                other => {
+                    return Err(Error::invalid(format!(
+                        "unknown proof of users `{other}`; there are certificate, token and claimed"
+                    )));
+                }
+            }
+        }
+        Ok(sources)
+    }
+}
+
+/// The part of a client certificate that is the user name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CertificateName {
+    /// The subject's common name.
+    #[default]
+    CommonName,
+    /// The subject alternative name that is a DNS name.
+    Dns,
+    /// The subject alternative name that is a URI, as SPIFFE has it.
+    Uri,
+    /// The subject alternative name that is an email address.
+    Email,
+}
+
+impl CertificateName {
+    /// The names on the command line.
+    const NAMES: [(&str, Self); 4] = [
+        ("cn", Self::CommonName),
+        ("san-dns", Self::Dns),
+        ("san-uri", Self::Uri),
+        ("san-email", Self::Email),
+    ];
+}
+
+impl std::fmt::Display for CertificateName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = Self::NAMES.iter().find(|(_, name)| name == self);
+        f.write_str(name.map_or("", |(text, _)| text))
+    }
+}
+
+impl FromStr for CertificateName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let known = Self::NAMES.iter().find(|(name, _)| *name == text);
+        known.map(|(_, name)| *name).ok_or_else(|| {
+            Error::invalid(format!(
+                "unknown name in a certificate `{text}`; there are cn, san-dns, san-uri and \
+                 san-email"
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(text: &str) -> UserSources {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn sources_and_names_are_parsed() {
+        assert_eq!(sources("claimed"), UserSources::default());
+        let both = UserSources { certificate: true, token: true, claimed: false };
+        assert_eq!(sources("token, certificate"), both);
+        assert_eq!(both.to_string(), "certificate,token");
+        for text in ["", "certificate,", "tokens"] {
+            assert!(text.parse::<UserSources>().is_err(), "{text}");
+        }
+        for (text, name) in CertificateName::NAMES {
+            assert_eq!(text.parse::<CertificateName>().unwrap(), name);
+            assert_eq!(name.to_string(), text);
+        }
+        assert!("san".parse::<CertificateName>().is_err());
+    }
 }

@@ -18,7 +18,7 @@ use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::limits::{
     CONNECTIONS_MAX, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, KEEPALIVE_TIME, SCANNER_LEASE,
-    SCANNER_MEMORY_WAIT, STOP_WAIT, TLS_FILES_LOOK,
+    SCANNER_MEMORY_WAIT, STOP_WAIT, TLS_FILES_LOOK, USERS_FILE_LOOK,
 };
 use crate::ports::{Ports, RpcPort, bind, local_address};
 use crate::region_server::{RegionServer, start_code};
@@ -142,8 +142,8 @@ impl Server {
     ///
     /// # Errors
     /// `InUse` with the directory or address if another process holds the data directory or a port;
-    /// `InvalidRequest` for an invalid address, and for one off loopback without certificates of
-    /// clients or [`Options::allow_unauthenticated`]; `Unsupported` for a web address without the
+    /// `InvalidRequest` for an invalid address, and for one off loopback without TLS and a proof of
+    /// users or [`Options::allow_unauthenticated`]; `Unsupported` for a web address without the
     /// feature `web`, or a certificate without the feature `tls`; errors as for [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
         Self::start_with(options, Vec::new()).await
@@ -151,7 +151,7 @@ impl Server {
 
     async fn start_with(options: Options, observers: Vec<(String, MakeObserver)>) -> Result<Self> {
         check_names(&observers)?;
-        let access = Access::new(&options)?;
+        let mut access = Access::new(&options)?;
         let Ports { master, region_servers, web } = Ports::bind(&options).await?;
         for port in std::iter::once(&master).chain(&region_servers) {
             refuse_exposed(local_address(&port.listener)?, "--listen", &options)?;
@@ -171,6 +171,7 @@ impl Server {
         let store = tokio::task::spawn_blocking(|| builder.open())
             .await
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
+        access.users.open(&options.data)?;
         let search = Arc::new(SearchEngine::start(&store)?);
         let web_address = web.as_ref().map(local_address).transpose()?;
         let (cluster, listeners) =
@@ -204,6 +205,9 @@ impl Server {
         tasks.spawn(balancer::run(Arc::clone(&cluster), stopping.clone()));
         if cluster.access.has_tls() {
             tasks.spawn(reload_certificates(Arc::clone(&cluster), stopping.clone()));
+        }
+        if cluster.access.users.has_file() {
+            tasks.spawn(reload_users(Arc::clone(&cluster), stopping.clone()));
         }
         let stop = stopping.clone();
         let serve =
@@ -465,6 +469,21 @@ async fn reload(cluster: &Arc<Cluster>, only_changed: bool) {
     let reload = move || cluster.access.reload(only_changed, &cluster.master.name.host);
     if let Err(error) = tokio::task::spawn_blocking(reload).await {
         tracing::error!(%error, "the TLS certificate was not looked at");
+    }
+}
+
+/// Reads the file of users again when it changes.
+async fn reload_users(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(USERS_FILE_LOOK) => {}
+            _ = stop.changed() => return,
+        }
+        let cluster = Arc::clone(&cluster);
+        let reloaded = tokio::task::spawn_blocking(move || cluster.access.users.reload()).await;
+        if let Err(error) = reloaded {
+            tracing::error!(%error, "the file of users was not looked at");
+        }
     }
 }
 

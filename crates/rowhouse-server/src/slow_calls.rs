@@ -40,7 +40,7 @@ pub(crate) fn note(call_context: &CallContext, bytes: usize, now: Instant) {
         method_name: method.name().into(),
         call_details: call_details(method),
         param: Some(param),
-        user_name: caller.user.clone(),
+        user_name: caller.identity.user.clone(),
         region_name: Some(shown(region.as_ref())),
         multi_gets: Some(gets),
         multi_mutations: Some(mutations),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind, Result};
 
+use crate::disk::RealDisk;
 use crate::manifest;
 
 pub(crate) const LOCK: &str = "LOCK";
@@ -15,8 +16,19 @@ pub(crate) const LOCK: &str = "LOCK";
 const STARTING: &str = "starting";
 const FORMAT: &str = "FORMAT";
 /// The prefixes of names in a data directory.
-const OWN_NAMES: [&str; 10] =
-    [LOCK, FORMAT, "MANIFEST", "heat", "rowhouse.log", "wal", "files", "staging", "tmp", "aside"];
+const OWN_NAMES: [&str; 11] = [
+    LOCK,
+    FORMAT,
+    "MANIFEST",
+    "heat",
+    "rowhouse.log",
+    "users",
+    "wal",
+    "files",
+    "staging",
+    "tmp",
+    "aside",
+];
 /// The format version that this code writes, and the oldest version that can read it.
 const FORMAT_VERSION: u32 = 4;
 /// The first version whose [`FORMAT`] has a checksum.
@@ -359,6 +371,16 @@ pub fn is_data_directory(path: impl AsRef<Path>) -> bool {
     [FORMAT, manifest::PATH, manifest::COPY_PATH]
         .iter()
         .any(|name| path.as_ref().join(name).is_file())
+}
+
+/// Returns the cluster id of the store in a directory, which may be open elsewhere.
+///
+/// # Errors
+/// `InvalidRequest` for a directory without a store; `Io`; `Corruption` if it cannot be read.
+pub fn cluster_id_of(path: impl AsRef<Path>) -> Result<String> {
+    let path = path.as_ref();
+    refuse_without_store(path)?;
+    manifest::read_cluster_id(&RealDisk::read_only(path))
 }
 
 fn refuse_without_store(path: &Path) -> Result<()> {

@@ -96,7 +96,7 @@ pub use check::{CheckReport, Progress, check};
 pub use clock::{Clock, SystemClock, thread_cpu_time};
 pub use compaction_policy::CompactionKind;
 pub use damage::is_unreadable;
-pub use directory::{Holder, create_data_directory, is_data_directory};
+pub use directory::{Holder, cluster_id_of, create_data_directory, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use estimate::RangeEstimate;
 pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};

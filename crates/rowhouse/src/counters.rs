@@ -339,6 +339,7 @@ fn is_refused(error: &Error) -> bool {
             | ErrorKind::WrongRegion
             | ErrorKind::TableNotEnabled
             | ErrorKind::QuotaExceeded
+            | ErrorKind::AccessDenied
             | ErrorKind::ReadOnly
     )
 }

@@ -1,6 +1,8 @@
 //! Parsers for arguments whose errors do not depend on a database. The command line reports such an
 //! error and exits with status 2.
 
+use std::time::Duration;
+
 use rowhouse::key::unescape;
 use rowhouse::{Database, Error, Result};
 use rowhouse_model::ServerName;
@@ -21,6 +23,16 @@ pub(super) fn directory_or_url(text: &str) -> Result<String> {
 pub(super) fn address(text: &str) -> Result<String> {
     ServerName::parse_address(text)?;
     Ok(text.to_owned())
+}
+
+/// Parses how long a token lives: a number and its unit.
+pub(super) fn life(text: &str) -> Result<Duration> {
+    const UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 3_600), ('d', 24 * 3_600)];
+    let parts = UNITS.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, seconds)));
+    let seconds = parts.and_then(|(count, unit)| count.parse::<u64>().ok()?.checked_mul(*unit));
+    seconds.map(Duration::from_secs).ok_or_else(|| {
+        Error::invalid(format!("expected a number and s, m, h or d, such as 30d: given={text}"))
+    })
 }
 
 /// Parses how large a mutation may be.

@@ -21,6 +21,7 @@ pub(crate) mod serve;
 pub(crate) mod shell;
 pub(crate) mod simulate;
 pub(crate) mod stats;
+pub(crate) mod user;
 mod workload;
 
 use csv_error::unreadable_csv;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rowhouse::{Error, ErrorKind};
-use rowhouse_server::{Options, Plain, Server, TlsFiles, WebPort};
+use rowhouse_server::{CertificateName, Options, Plain, Server, TlsFiles, UserSources, WebPort};
 use rowhouse_store::{Holder, Settings, SplitSettings, create_data_directory, is_data_directory};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -43,8 +43,8 @@ pub(crate) struct ServeArgs {
     /// Listen here for ZooKeeper's protocol, for clients that look up their cluster there
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:2181")]
     pub(crate) zookeeper: String,
-    /// Serve web pages, metrics for Prometheus and health over HTTP here, without users; a
-    /// certificate is required with --tls-clients [default: 127.0.0.1:16010 if that port is free]
+    /// Serve web pages, metrics for Prometheus and health over HTTP here, to all who connect, or to
+    /// users with --users [default: 127.0.0.1:16010 if that port is free]
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address)]
     pub(crate) web: Option<String>,
     /// Serve nothing over HTTP
@@ -64,8 +64,16 @@ pub(crate) struct ServeArgs {
     /// or refuse them [default: allow them over loopback]
     #[arg(long, value_name = "HOW", requires = "tls_certificate")]
     pub(crate) plain: Option<PlainArg>,
+    /// Which proofs of users count: certificate, token, claimed, joined by commas. With
+    /// certificate,token a client needs either; claimed takes the name that a client sends,
+    /// unchecked
+    #[arg(long, value_name = "PROOFS", default_value = "claimed")]
+    pub(crate) users: UserSources,
+    /// The name in a client certificate that is the user: cn, san-dns, san-uri or san-email
+    #[arg(long, value_name = "NAME", default_value = "cn")]
+    pub(crate) user_from: CertificateName,
     /// Let whoever reaches a port off loopback read and change all data; without it such ports
-    /// require --tls-clients
+    /// require TLS, and --tls-clients or --users token
     #[arg(long)]
     pub(crate) allow_unauthenticated: bool,
     /// The address announced to clients, if it differs from the one listened on; this machine must
@@ -76,6 +84,10 @@ pub(crate) struct ServeArgs {
     /// requests are refused
     #[arg(long, value_name = "DIR")]
     pub(crate) backups: Option<PathBuf>,
+    /// Let clients load HFiles from below this directory alone, and from the directories that they
+    /// are given; with users that are checked and without it, from those alone
+    #[arg(long, value_name = "DIR")]
+    pub(crate) bulk_load_directory: Option<PathBuf>,
     /// The largest mutation, in bytes: 16777216 (16 MiB) to 1073741824 (1 GiB)
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20, value_parser = argument::mutation_bytes)]
     pub(crate) mutation_bytes_max: usize,
@@ -195,8 +207,11 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
             clients: args.tls_clients,
         }),
         plain: args.plain.map(Plain::from),
+        users: args.users,
+        user_from: args.user_from,
         allow_unauthenticated: args.allow_unauthenticated,
         backups: args.backups,
+        bulk_load_directory: args.bulk_load_directory,
         allow_shutdown: args.allow_shutdown,
         slow_call: Duration::from_millis(args.slow_call_millis),
         large_answer_bytes: args.large_answer_bytes,

@@ -167,6 +167,7 @@ impl Connection {
             service,
             codec: CODEC,
             user: Some(settings.user.clone()),
+            real_user: None,
             client_version: Some(CLIENT_VERSION.to_owned()),
             client_release: Some(CLIENT_RELEASE),
         };

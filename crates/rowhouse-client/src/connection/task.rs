@@ -18,7 +18,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use super::{Address, QueuedCall};
 use crate::Settings;
 use crate::retry::Failure;
-use crate::transport::{Stream, Transport, Writer};
+use crate::transport::{Reader, Transport, Writer, login};
 
 /// Bytes per read.
 const READ_LEN: usize = 64 * 1024;
@@ -50,17 +50,25 @@ impl Drop for Ended {
 
 /// Opens the connection and serves it until it breaks or is no longer needed.
 pub(super) async fn run(
-    (address, head, transport): (Address, ConnectionHead, Transport),
+    (address, mut head, transport): (Address, ConnectionHead, Transport),
     settings: Arc<Settings>,
     mut queue: mpsc::Receiver<QueuedCall>,
     ended: Ended,
 ) {
     let service = head.service;
     let why = match connect(&address, &settings, &transport).await {
-        Ok(stream) => {
+        Ok((stream, input)) => {
             tracing::debug!(%address, ?service, "connected");
             let mut served = Served::new(address.clone(), settings.call_timeout);
-            head.encode_opening(&mut served.output);
+            match input {
+                None => head.encode_opening(&mut served.output),
+                Some(input) => {
+                    served.input = input;
+                    // The token names the user.
+                    head.user = None;
+                    head.encode(&mut served.output);
+                }
+            }
             let why = served.serve(stream, &mut queue).await;
             served.fail(&why);
             why
@@ -77,7 +85,12 @@ pub(super) async fn run(
     }
 }
 
-async fn connect(address: &Address, settings: &Settings, transport: &Transport) -> Result<Stream> {
+/// Connects. After authentication by a token, returns the bytes that followed it.
+async fn connect(
+    address: &Address,
+    settings: &Settings,
+    transport: &Transport,
+) -> Result<((Reader, Writer), Option<BytesMut>)> {
     let failed = |why: String| {
         Error::new(ErrorKind::Connection, format!("cannot connect: {why}, address={address}"))
     };
@@ -87,11 +100,17 @@ async fn connect(address: &Address, settings: &Settings, transport: &Transport) 
         socket.set_nodelay(true)?;
         transport.secure(socket, &address.host).await
     };
-    match timeout(settings.connect_timeout, connecting).await {
-        Ok(Ok(stream)) => Ok(stream),
-        Ok(Err(error)) => Err(failed(error.to_string()).with_source(error)),
-        Err(_) => Err(failed(format!("no response in {:?}", settings.connect_timeout))),
-    }
+    let late = || failed(format!("no response in {:?}", settings.connect_timeout));
+    let stream = timeout(settings.connect_timeout, connecting).await.map_err(|_| late())?;
+    let stream = stream.map_err(|error| failed(error.to_string()).with_source(error))?;
+    let (mut reader, mut writer) = stream.into_split();
+    let Some(token) = transport.token() else { return Ok(((reader, writer), None)) };
+    let login = timeout(settings.connect_timeout, login(&mut reader, &mut writer, token)).await;
+    let input = login.map_err(|_| late())?.map_err(|error| {
+        let message = format!("{}, address={address}", error.message());
+        error.with_message(message)
+    })?;
+    Ok(((reader, writer), Some(input)))
 }
 
 /// Writes part of the output, or flushes what TLS holds back. Returns true if something may have to
@@ -137,8 +156,11 @@ impl Served {
     }
 
     /// Serves the connection until it ends; returns the reason.
-    async fn serve(&mut self, stream: Stream, queue: &mut mpsc::Receiver<QueuedCall>) -> Error {
-        let (mut reader, mut writer) = stream.into_split();
+    async fn serve(
+        &mut self,
+        (mut reader, mut writer): (Reader, Writer),
+        queue: &mut mpsc::Receiver<QueuedCall>,
+    ) -> Error {
         // Bytes that TLS holds back of what was written.
         let mut unflushed = false;
         let mut sweep = interval(SWEEP_INTERVAL);

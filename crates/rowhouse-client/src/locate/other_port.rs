@@ -44,7 +44,7 @@ async fn mistake(
         }
         Place::ZooKeeper { servers, .. } => (servers, Place::Servers(servers.clone())),
     };
-    let right = Target { place: right, tls: target.tls.clone() };
+    let right = Target { place: right, ..target.clone() };
     for (host, port) in servers {
         let address = Address { host: host.clone(), port: *port };
         let is_other = match target.place {

@@ -1,5 +1,6 @@
-//! How servers are connected to: plainly or with TLS.
+//! How servers are connected to: plainly or with TLS, and with a token or not.
 
+mod login;
 #[cfg(feature = "tls")]
 #[cfg(test)]
 mod tests;
@@ -8,36 +9,53 @@ mod tls;
 
 use std::io::Result as IoResult;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use rowhouse_format::token::Token;
 use rowhouse_model::Result;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-use crate::TlsSettings;
+pub(crate) use self::login::login;
+use crate::Target;
 
 /// How servers are connected to. Cheap to clone.
 #[derive(Clone, Default)]
 pub(crate) struct Transport {
     #[cfg(feature = "tls")]
     tls: Option<tokio_rustls::TlsConnector>,
+    token: Option<Arc<Token>>,
 }
 
 impl Transport {
-    /// Reads the TLS files.
+    /// Reads the files of TLS and of the token.
     ///
     /// # Errors
-    /// `InvalidRequest` for files that are not PEM or do not belong together; `Io` for unreadable
-    /// ones; `Unsupported` without the feature `tls`.
-    pub(crate) fn new(tls: Option<&TlsSettings>) -> Result<Self> {
-        let Some(tls) = tls else { return Ok(Self::default()) };
+    /// `InvalidRequest` for files that are not PEM or do not belong together, and for a file
+    /// without a token of HBase or with several; `Io` for unreadable ones; `Unsupported` without
+    /// the feature `tls`.
+    pub(crate) fn new(target: &Target) -> Result<Self> {
+        let token = login::token_of(target)?.map(Arc::new);
+        let Some(tls) = &target.tls else {
+            return Ok(Self {
+                #[cfg(feature = "tls")]
+                tls: None,
+                token,
+            });
+        };
         #[cfg(feature = "tls")]
-        return Ok(Self { tls: Some(tls::connector(tls)?) });
+        return Ok(Self { tls: Some(tls::connector(tls)?), token });
         #[cfg(not(feature = "tls"))]
         Err(rowhouse_model::Error::unsupported(format!(
-            "this client was built without the feature `tls`: hbase+tls://…{tls}"
+            "this client was built without the feature `tls`: hbase+tls://…?{tls}"
         )))
+    }
+
+    /// Returns the token by which clients prove their user.
+    pub(crate) fn token(&self) -> Option<&Token> {
+        self.token.as_deref()
     }
 
     /// Completes the TLS handshake, if there is one.

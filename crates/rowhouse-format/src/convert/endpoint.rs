@@ -50,7 +50,14 @@ pub enum EndpointCall {
     Search(SearchCall),
     /// Deletes of rows in one region.
     DeleteRows(DeleteRows),
+    /// A token for the user who calls.
+    GetAuthenticationToken,
+    /// The user who calls, and the proof.
+    WhoAmI,
 }
+
+/// The service for tokens, which clients call on `hbase:meta`.
+pub const AUTHENTICATION: &str = "AuthenticationService";
 
 /// What a bulk delete deletes in a row that the scan returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +131,11 @@ impl EndpointCall {
                 rows.map(Self::DeleteRows)
                     .ok_or_else(|| no_method(delete::SERVICE, &call.method_name))
             }
+            AUTHENTICATION => match &*call.method_name {
+                "GetAuthenticationToken" => Ok(Self::GetAuthenticationToken),
+                "WhoAmI" => Ok(Self::WhoAmI),
+                other => Err(no_method(AUTHENTICATION, other)),
+            },
             "MultiRowMutationService" | "BulkDeleteService" => {
                 Err(no_method(&call.service_name, &call.method_name))
             }
@@ -135,13 +147,15 @@ impl EndpointCall {
     }
 
     /// Returns the coprocessor that the table must declare for the call; `None` for rowhouse's own
-    /// calls.
+    /// calls, and for users.
     pub fn coprocessor(&self) -> Option<Coprocessor> {
         match self {
             Self::MutateRows { .. } => Some(Coprocessor::MultiRowMutation),
             Self::Aggregate { .. } => Some(Coprocessor::Aggregate),
             Self::BulkDelete { .. } => Some(Coprocessor::BulkDelete),
-            Self::Search(_) | Self::DeleteRows(_) => None,
+            Self::Search(_) | Self::DeleteRows(_) | Self::GetAuthenticationToken | Self::WhoAmI => {
+                None
+            }
         }
     }
 }

@@ -9,9 +9,13 @@ use super::{
 };
 use crate::exception::Exception;
 use crate::proto;
+use crate::sasl::{encode_refusal, encode_server_frame, encode_switch_to_simple};
 
 /// How many bytes of an oversized frame are read to find the call id.
 const HEADER_LEN_MAX: usize = 64 * 1024;
+
+/// The longest frame before the connection header: a ticket of Kerberos, which is skipped.
+const SASL_FRAME_LEN_MAX: usize = 64 * 1024;
 
 /// The reason for closing a connection that a ZooKeeper client opened.
 const ZOOKEEPER_CLIENT: &str =
@@ -19,6 +23,14 @@ const ZOOKEEPER_CLIENT: &str =
 
 /// The reason for closing a connection that begins as TLS.
 const TLS_CLIENT: &str = "a client connected with TLS, for which this server has no certificate";
+
+/// Why a client with a token is refused.
+const NO_TOKENS: &str = "this server takes no tokens: connect with a client certificate, or start \
+                         the server with --users token";
+
+/// Why a client with Kerberos is refused.
+const NO_KERBEROS: &str = "this server has no Kerberos: connect with a token, which `rowhouse user \
+                           token NAME` makes, or with a client certificate";
 
 /// Returns true if the first bytes are a TLS handshake record's.
 fn is_tls(preamble: &[u8; PREAMBLE_LEN]) -> bool {
@@ -54,21 +66,61 @@ pub struct ServerConnection {
     frame_len_max: usize,
     /// Why every client is refused.
     refusal: Option<&'static str>,
+    authentication: Authentication,
     state: State,
+}
+
+/// How clients may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Authentication {
+    /// Whether tokens are accepted: messages of SASL become [`ServerEvent::Sasl`].
+    pub tokens: bool,
+    /// Whether a client can be admitted without: by a claim, or by a certificate.
+    pub simple: bool,
+}
+
+impl Default for Authentication {
+    /// A server without users.
+    fn default() -> Self {
+        Self { tokens: false, simple: true }
+    }
+}
+
+/// The answer to [`ServerEvent::Sasl`].
+#[derive(Debug)]
+pub enum SaslReply {
+    /// A message that the client answers.
+    Message(Vec<u8>),
+    /// The last message: the connection header follows.
+    Accepted(Vec<u8>),
+    /// The client is refused, and the connection closed.
+    Refused(Exception),
 }
 
 #[derive(Debug)]
 enum State {
     Preamble,
+    /// Messages of SASL are exchanged.
+    Sasl,
+    /// The client's first message of SASL is skipped.
+    Switched,
     Header,
+    /// The next call is refused.
+    Denied(Exception),
     Calls(ConnectionHead),
-    TooLong { frame: FrameTooLong, client_release: Option<(u32, u32)> },
+    TooLong {
+        frame: FrameTooLong,
+        client_release: Option<(u32, u32)>,
+    },
     Closed,
 }
 
 /// An event in a client's input.
 #[derive(Debug)]
 pub enum ServerEvent {
+    /// A message by which the client authenticates, to be answered by
+    /// [`ServerConnection::reply_sasl`] before the next event is taken.
+    Sasl(Bytes),
     /// The client sent the connection header; calls follow.
     Connected(ConnectionHead),
     /// A call to answer.
@@ -88,6 +140,7 @@ impl ServerConnection {
             frames: FrameDecoder::default(),
             frame_len_max: FRAME_LEN_MAX,
             refusal: None,
+            authentication: Authentication::default(),
             state: State::Preamble,
         }
     }
@@ -106,6 +159,35 @@ impl ServerConnection {
     pub fn refusing(mut self, why: &'static str) -> Self {
         self.refusal = Some(why);
         self
+    }
+
+    /// Sets how clients may begin.
+    #[must_use]
+    pub fn with_authentication(mut self, authentication: Authentication) -> Self {
+        self.authentication = authentication;
+        self
+    }
+
+    /// Answers the client's message of SASL; returns the last event if the client is refused.
+    pub fn reply_sasl(&mut self, reply: &SaslReply, output: &mut BytesMut) -> Option<ServerEvent> {
+        match reply {
+            SaslReply::Message(message) => encode_server_frame(output, message),
+            SaslReply::Accepted(message) => {
+                encode_server_frame(output, message);
+                self.state = State::Header;
+            }
+            SaslReply::Refused(refusal) => {
+                encode_refusal(output, refusal);
+                return Some(self.close(Some(refusal.message.clone())));
+            }
+        }
+        None
+    }
+
+    /// Refuses a client that has sent the connection header: the next call is answered with the
+    /// exception, since Java's clients show no other that has this class, and the connection ends.
+    pub fn deny(&mut self, refusal: Exception) {
+        self.state = State::Denied(refusal);
     }
 
     /// Returns the codec for the connection's cell blocks, once the client has named one.
@@ -130,7 +212,10 @@ impl ServerConnection {
     pub fn missing_bytes(&self, input: &BytesMut) -> usize {
         match self.state {
             State::Header | State::Calls(_) => self.frames.missing_bytes(input),
-            State::Preamble | State::TooLong { .. } | State::Closed => 0,
+            State::Sasl | State::Switched => {
+                FrameDecoder::new(SASL_FRAME_LEN_MAX).missing_bytes(input)
+            }
+            State::Preamble | State::Denied(_) | State::TooLong { .. } | State::Closed => 0,
         }
     }
 
@@ -158,6 +243,22 @@ impl ServerConnection {
                             close => close,
                         });
                     }
+                }
+                State::Sasl | State::Switched => {
+                    let frame = match FrameDecoder::new(SASL_FRAME_LEN_MAX).next(input) {
+                        Ok(frame) => frame?,
+                        Err(long) => return Some(self.close(Some(long.to_string()))),
+                    };
+                    if matches!(self.state, State::Sasl) {
+                        return Some(ServerEvent::Sasl(frame));
+                    }
+                    self.state = State::Header;
+                }
+                State::Denied(refusal) => {
+                    // The frame may be long: the call id is in the beginning.
+                    let start = input.get(4..)?;
+                    let refusal = refusal.clone();
+                    return self.refuse_call(start, &refusal, output);
                 }
                 State::Header => {
                     // As Apache HBase, close the connection without a response to an oversized
@@ -205,6 +306,21 @@ impl ServerConnection {
                 self.state = State::Header;
                 Ok(())
             }
+            Ok(Preamble::Digest) if self.authentication.tokens => {
+                self.state = State::Sasl;
+                Ok(())
+            }
+            Ok(Preamble::Digest | Preamble::Kerberos) if self.authentication.simple => {
+                encode_switch_to_simple(output);
+                self.state = State::Switched;
+                Ok(())
+            }
+            Ok(preamble @ (Preamble::Digest | Preamble::Kerberos)) => {
+                let why = if preamble == Preamble::Digest { NO_TOKENS } else { NO_KERBEROS };
+                let refusal = Exception::access_denied(why);
+                encode_refusal(output, &refusal);
+                Err(self.close(Some(refusal.message)))
+            }
             Ok(Preamble::Security) => {
                 let exception = Exception::security_not_enabled();
                 encode_exception(output, FATAL_CALL_ID, &exception);
@@ -239,13 +355,24 @@ impl ServerConnection {
         input: &BytesMut,
         output: &mut BytesMut,
     ) -> Option<ServerEvent> {
-        let mut start = Bytes::copy_from_slice(&input[..input.len().min(HEADER_LEN_MAX)]);
+        let exception = request_too_big(&self.peer, frame, client_release);
+        self.refuse_call(input, &exception, output)
+    }
+
+    /// Answers a call whose frame begins with these bytes, without the length, with an exception,
+    /// and closes the connection. Returns `None` if the call id needs more bytes.
+    fn refuse_call(
+        &mut self,
+        frame: &[u8],
+        exception: &Exception,
+        output: &mut BytesMut,
+    ) -> Option<ServerEvent> {
+        let mut start = Bytes::copy_from_slice(&frame[..frame.len().min(HEADER_LEN_MAX)]);
         let whole = start.len() == HEADER_LEN_MAX;
         match take_delimited(&mut start).and_then(decode_message::<proto::RequestHeader>) {
             Ok(header) => {
-                let exception = request_too_big(&self.peer, frame, client_release);
-                encode_exception(output, header.call_id.unwrap_or_default(), &exception);
-                Some(self.close(Some(exception.message)))
+                encode_exception(output, header.call_id.unwrap_or_default(), exception);
+                Some(self.close(Some(exception.message.clone())))
             }
             Err(_) if !whole => None,
             Err(error) => Some(self.close(Some(error.to_string()))),
@@ -301,6 +428,7 @@ mod tests {
             service: Service::Client,
             codec: Some(CellCodec::KeyValue),
             user: None,
+            real_user: None,
             client_version: client_release.map(|(major, minor)| format!("{major}.{minor}.0")),
             client_release,
         };
@@ -378,6 +506,109 @@ mod tests {
         assert_eq!(why, ZOOKEEPER_CLIENT);
     }
 
+    /// Returns what a server with this authentication answers to the bytes, and the events.
+    fn answers(authentication: Authentication, bytes: &[u8]) -> (Vec<ServerEvent>, BytesMut) {
+        let mut connection = ServerConnection::new("h:1", "id").with_authentication(authentication);
+        let mut input = BytesMut::from(bytes);
+        let mut output = BytesMut::new();
+        let events = std::iter::from_fn(|| connection.next(&mut input, &mut output));
+        (events.collect(), output)
+    }
+
+    /// A preamble, a first message of SASL, and the rest of an opening.
+    fn opening_with(preamble: Preamble, message: &[u8]) -> BytesMut {
+        let mut bytes = BytesMut::from(&preamble.to_bytes()[..]);
+        crate::sasl::encode_client_frame(&mut bytes, message);
+        bytes.extend_from_slice(&opening()[PREAMBLE_LEN..]);
+        bytes
+    }
+
+    #[test]
+    fn servers_without_users_have_clients_go_on_without_authentication() {
+        for (preamble, message) in [(Preamble::Digest, &b""[..]), (Preamble::Kerberos, b"ticket")] {
+            let opening = opening_with(preamble, message);
+            let (events, mut output) = answers(Authentication::default(), &opening);
+            let is_served =
+                matches!(&events[..], [ServerEvent::Connected(_), ServerEvent::Request(_)]);
+            assert!(is_served, "{events:?}");
+            let answer = crate::sasl::take_answer(&mut output).unwrap();
+            assert_eq!(answer, Some(crate::sasl::SaslAnswer::SwitchToSimple));
+        }
+    }
+
+    #[test]
+    fn servers_that_require_users_refuse_kerberos_with_the_remedy() {
+        for (tokens, preamble, remedy) in [
+            (false, Preamble::Kerberos, "rowhouse user token NAME"),
+            (true, Preamble::Kerberos, "rowhouse user token NAME"),
+            (false, Preamble::Digest, "--users token"),
+        ] {
+            let required = Authentication { tokens, simple: false };
+            let (events, mut output) = answers(required, &opening_with(preamble, b"ticket"));
+            assert!(matches!(&events[..], [ServerEvent::Close(Some(_))]), "{events:?}");
+            let answer = crate::sasl::take_answer(&mut output).unwrap().unwrap();
+            let crate::sasl::SaslAnswer::Refused(refusal) = answer else { panic!("{answer:?}") };
+            assert!(refusal.class.ends_with("AccessDeniedException"), "{refusal:?}");
+            assert!(refusal.message.contains(remedy), "{refusal:?}");
+        }
+    }
+
+    #[test]
+    fn messages_of_sasl_come_before_the_header_and_are_answered() {
+        let tokens = Authentication { tokens: true, simple: false };
+        let mut connection = ServerConnection::new("h:1", "id").with_authentication(tokens);
+        let mut input = BytesMut::from(&Preamble::Digest.to_bytes()[..]);
+        let mut output = BytesMut::new();
+        for (message, reply) in [
+            (&b""[..], SaslReply::Message(b"challenge".to_vec())),
+            (b"response", SaslReply::Accepted(b"proof".to_vec())),
+        ] {
+            assert!(connection.next(&mut input, &mut output).is_none());
+            crate::sasl::encode_client_frame(&mut input, message);
+            let event = connection.next(&mut input, &mut output);
+            assert!(matches!(event, Some(ServerEvent::Sasl(bytes)) if bytes == message));
+            assert!(connection.reply_sasl(&reply, &mut output).is_none());
+        }
+        input.extend_from_slice(&opening()[PREAMBLE_LEN..]);
+        let connected = connection.next(&mut input, &mut output);
+        assert!(matches!(connected, Some(ServerEvent::Connected(_))), "{connected:?}");
+        for expected in ["challenge", "proof"] {
+            let answer = crate::sasl::take_answer(&mut output).unwrap();
+            assert_eq!(answer, Some(crate::sasl::SaslAnswer::Message(expected.into())));
+        }
+        assert!(output.is_empty());
+    }
+
+    #[test]
+    fn an_over_long_message_of_sasl_closes_the_connection() {
+        let tokens = Authentication { tokens: true, simple: false };
+        let mut bytes = Preamble::Digest.to_bytes().to_vec();
+        bytes.extend((SASL_FRAME_LEN_MAX as u32 + 1).to_be_bytes());
+        let (events, output) = answers(tokens, &bytes);
+        assert!(matches!(&events[..], [ServerEvent::Close(Some(_))]), "{events:?}");
+        assert!(output.is_empty());
+    }
+
+    #[test]
+    fn a_denied_client_gets_the_exception_as_answer_to_the_next_call() {
+        let mut connection = ServerConnection::new("h:1", "id");
+        let mut input = opening();
+        let mut output = BytesMut::new();
+        let connected = connection.next(&mut input, &mut output);
+        assert!(matches!(connected, Some(ServerEvent::Connected(_))));
+        connection.deny(Exception::access_denied("not you"));
+        // The beginning of the call suffices.
+        let rest = input.split_off(9);
+        assert!(connection.next(&mut input, &mut output).is_none());
+        input.unsplit(rest);
+        input.truncate(input.len() - 1);
+        let closed = connection.next(&mut input, &mut output);
+        assert!(matches!(closed, Some(ServerEvent::Close(Some(why))) if why == "not you"));
+        let (call_id, exception) = refusal(&mut output);
+        assert_eq!((call_id, &*exception.message), (3, "not you"));
+        assert!(exception.class.ends_with("AccessDeniedException"));
+    }
+
     #[test]
     fn a_tls_client_is_recognized() {
         let mut connection = ServerConnection::new("h:1", "id");
@@ -436,9 +667,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rubbish_never_panics(pieces: Vec<Vec<u8>>, after_opening: bool) {
-            let mut connection = ServerConnection::new("h:1", "id");
-            let mut input = if after_opening { opening() } else { BytesMut::from("HBas\0\x50") };
+        fn rubbish_never_panics(pieces: Vec<Vec<u8>>, after_opening: bool, auth in 0x50_u8..0x54) {
+            let authentication = Authentication { tokens: true, simple: auth == 0x51 };
+            let mut connection =
+                ServerConnection::new("h:1", "id").with_authentication(authentication);
+            let preamble = [b"HBas\0", &[auth][..]].concat();
+            let mut input = if after_opening { opening() } else { BytesMut::from(&preamble[..]) };
             let mut output = BytesMut::new();
             for piece in pieces {
                 input.extend_from_slice(&piece);

@@ -16,6 +16,8 @@ pub struct ConnectionHead {
     pub codec: Option<CellCodec>,
     /// The user name that the client claims.
     pub user: Option<String>,
+    /// The user who acts for that one (Hadoop's `doAs`), if the client names one.
+    pub real_user: Option<String>,
     /// The client's version as text. Apache HBase treats a client that sends none as older than
     /// 1.2.
     pub client_version: Option<String>,
@@ -48,10 +50,15 @@ impl ConnectionHead {
         if let (Some(_), Some(class)) = (codec, header.cell_block_compressor_class) {
             return Err(Exception::fatal("UnsupportedCompressionCodecException", class));
         }
+        let (user, real_user) = match header.user_info {
+            Some(claimed) => (Some(claimed.effective_user), claimed.real_user),
+            None => (None, None),
+        };
         Ok(Self {
             service,
             codec,
-            user: header.user_info.map(|user| user.effective_user),
+            user,
+            real_user,
             client_release: header.version_info.as_ref().and_then(release),
             client_version: header.version_info.map(|version| version.version),
         })
@@ -61,11 +68,16 @@ impl ConnectionHead {
     /// server responds to neither.
     pub fn encode_opening(&self, out: &mut BytesMut) {
         out.put_slice(&Preamble::Rpc.to_bytes());
+        self.encode(out);
+    }
+
+    /// Writes the header, as it follows the authentication by a token.
+    pub fn encode(&self, out: &mut BytesMut) {
         let header = proto::ConnectionHeader {
-            user_info: self
-                .user
-                .clone()
-                .map(|effective_user| proto::UserInformation { effective_user, real_user: None }),
+            user_info: self.user.clone().map(|effective_user| proto::UserInformation {
+                effective_user,
+                real_user: self.real_user.clone(),
+            }),
             service_name: Some(self.service.name().to_owned()),
             cell_block_codec_class: self.codec.map(|codec| codec.class().to_owned()),
             version_info: self.client_version.clone().map(|version| proto::VersionInfo {
@@ -151,6 +163,7 @@ mod tests {
             service: Service::Master,
             codec: Some(CellCodec::KeyValue),
             user: Some("alice".into()),
+            real_user: Some("gateway".into()),
             client_version: Some("rowhouse 0.1".into()),
             client_release: Some((2, 6)),
         };

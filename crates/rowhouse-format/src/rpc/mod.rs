@@ -18,10 +18,11 @@ mod wire;
 
 pub use call::{Call, Method, Service, Side};
 pub use cell_block::{CellBlock, CellCodec, CellReader};
-pub use connection::{ServerConnection, ServerEvent};
+pub use connection::{Authentication, SaslReply, ServerConnection, ServerEvent};
 pub use frame::{FRAME_LEN_MAX, FrameDecoder, FrameTooLong};
 pub use header::ConnectionHead;
 pub use preamble::{PREAMBLE_LEN, Preamble};
 pub use request::{Request, RequestError, RequestHead, encode_request};
 pub use response::{Body, FATAL_CALL_ID, Response, encode_exception, encode_response};
 pub use wire::decode_message;
+pub(crate) use wire::malformed;

@@ -10,14 +10,20 @@ pub const PREAMBLE_LEN: usize = 6;
 const MAGIC: &[u8; 4] = b"HBas";
 const VERSION: u8 = 0;
 const AUTH_SIMPLE: u8 = 0x50;
+const AUTH_KERBEROS: u8 = 0x51;
+const AUTH_DIGEST: u8 = 0x52;
 const REGISTRY: &[u8; PREAMBLE_LEN] = b"Regist";
 const SECURITY: &[u8; PREAMBLE_LEN] = b"Securi";
 
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preamble {
-    /// Calls with simple authentication.
+    /// Calls of a user who is claimed in the connection header.
     Rpc,
+    /// Calls after authentication by a token: [`sasl`](crate::sasl).
+    Digest,
+    /// Calls after authentication by Kerberos.
+    Kerberos,
     /// A request for the cluster id only.
     Registry,
     /// A request for the server's principal; another preamble follows.
@@ -47,6 +53,8 @@ impl Preamble {
         }
         let class = match (*version, *auth) {
             (VERSION, AUTH_SIMPLE) => return Ok(Self::Rpc),
+            (VERSION, AUTH_KERBEROS) => return Ok(Self::Kerberos),
+            (VERSION, AUTH_DIGEST) => return Ok(Self::Digest),
             (VERSION, _) => "BadAuthException",
             _ => "WrongVersionException",
         };
@@ -61,8 +69,11 @@ impl Preamble {
 
     /// Returns the six bytes.
     pub fn to_bytes(self) -> [u8; PREAMBLE_LEN] {
+        let calls = |auth| [b'H', b'B', b'a', b's', VERSION, auth];
         match self {
-            Self::Rpc => [b'H', b'B', b'a', b's', VERSION, AUTH_SIMPLE],
+            Self::Rpc => calls(AUTH_SIMPLE),
+            Self::Digest => calls(AUTH_DIGEST),
+            Self::Kerberos => calls(AUTH_KERBEROS),
             Self::Registry => *REGISTRY,
             Self::Security => *SECURITY,
         }
@@ -75,7 +86,13 @@ mod tests {
 
     #[test]
     fn preambles_are_read_as_written() {
-        for preamble in [Preamble::Rpc, Preamble::Registry, Preamble::Security] {
+        for preamble in [
+            Preamble::Rpc,
+            Preamble::Digest,
+            Preamble::Kerberos,
+            Preamble::Registry,
+            Preamble::Security,
+        ] {
             assert_eq!(Preamble::parse(&preamble.to_bytes(), "h:1").unwrap(), preamble);
         }
     }
@@ -88,11 +105,11 @@ mod tests {
         assert_eq!(error.message, "Expected HEADER=HBas but received HEADER=GET  from 10.0.0.1:5");
         let error = refused(b"HBas\x07\x50");
         assert_eq!(error.class, "org.apache.hadoop.hbase.ipc.WrongVersionException");
-        let error = refused(b"HBas\0\x51");
+        let error = refused(b"HBas\0\x53");
         assert_eq!(error.class, "org.apache.hadoop.hbase.ipc.BadAuthException");
         assert_eq!(
             error.message,
-            "serverVersion=0, clientVersion=0, authMethod=81, authName=unknown from 10.0.0.1:5"
+            "serverVersion=0, clientVersion=0, authMethod=83, authName=unknown from 10.0.0.1:5"
         );
     }
 }

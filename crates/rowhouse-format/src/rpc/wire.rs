@@ -34,6 +34,6 @@ pub(super) fn delimited_len(message: &impl Message) -> usize {
 }
 
 /// Creates the error for bytes that violate the protocol.
-pub(super) fn malformed(message: impl Into<String>) -> Error {
+pub(crate) fn malformed(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Protocol, message)
 }

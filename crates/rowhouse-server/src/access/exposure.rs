@@ -4,25 +4,30 @@ use std::net::SocketAddr;
 
 use rowhouse_model::{Error, Result};
 
+use super::are_certificates_optional;
 use crate::{Options, Plain};
 
-/// Refuses a port off loopback to which clients connect without a certificate, unless that is
-/// allowed. `flag` names the port on the command line.
+/// Refuses a port off loopback to which clients connect without TLS and a proof of the user, unless
+/// that is allowed. `flag` names the port on the command line.
 ///
 /// # Errors
-/// `InvalidRequest` with both ways to go on.
+/// `InvalidRequest` with the ways to go on.
 pub(crate) fn refuse_exposed(address: SocketAddr, flag: &str, options: &Options) -> Result<()> {
     if address.ip().to_canonical().is_loopback() || options.allow_unauthenticated {
         return Ok(());
     }
-    let requires_certificates = options.tls.as_ref().is_some_and(|tls| tls.clients.is_some());
-    if requires_certificates && options.plain != Some(Plain::Allow) {
+    let has_tls = options.tls.is_some() && options.plain != Some(Plain::Allow);
+    let has_authorities = options.tls.as_ref().is_some_and(|tls| tls.clients.is_some());
+    let requires_certificates = has_authorities && !are_certificates_optional(options);
+    let requires_proofs = options.users.is_checked() && !options.users.claimed;
+    if has_tls && (requires_certificates || requires_proofs) {
         return Ok(());
     }
     Err(Error::invalid(format!(
         "{flag} {address} is reached from other machines, and whoever connects can read the data: \
-         require certificates by --tls-certificate FILE --tls-key FILE --tls-clients CA-FILE, \
-         without --plain allow, or accept it by --allow-unauthenticated"
+         use --tls-certificate FILE --tls-key FILE, without --plain allow, and require \
+         certificates by --tls-clients CA-FILE or tokens by --users token, or accept it by \
+         --allow-unauthenticated"
     )))
 }
 
@@ -36,7 +41,8 @@ mod tests {
         set(&mut options);
         let refused = refuse_exposed(address.parse().unwrap(), "--listen", &options);
         if let Err(error) = &refused {
-            let ways = ["--tls-clients CA-FILE", "--allow-unauthenticated", address];
+            let ways =
+                ["--tls-clients CA-FILE", "--users token", "--allow-unauthenticated", address];
             assert!(ways.iter().all(|way| error.message().contains(way)), "{error}");
         }
         refused.is_err()
@@ -67,5 +73,37 @@ mod tests {
             };
             assert!(is_refused(address, plain_too), "{address}");
         }
+    }
+
+    #[test]
+    fn other_ports_need_tls_and_users_that_are_all_checked() {
+        for (users, clients, expected) in [
+            ("token", false, false),
+            ("token", true, false),
+            ("certificate", true, false),
+            // Either is required.
+            ("certificate,token", true, false),
+            // Whoever connects may claim to be anybody.
+            ("claimed", false, true),
+            ("token,claimed", false, true),
+            ("certificate,token,claimed", true, true),
+            // A certificate is required in any case.
+            ("token,claimed", true, false),
+            ("certificate,claimed", true, false),
+        ] {
+            let set = |options: &mut Options| {
+                options.users = users.parse().unwrap();
+                options.tls = tls(clients);
+            };
+            assert_eq!(is_refused("10.0.0.1:1", set), expected, "{users} {clients}");
+        }
+        // Tokens without TLS.
+        assert!(is_refused("10.0.0.1:1", |options| options.users = "token".parse().unwrap()));
+        let plain_too = |options: &mut Options| {
+            options.users = "token".parse().unwrap();
+            options.tls = tls(false);
+            options.plain = Some(Plain::Allow);
+        };
+        assert!(is_refused("10.0.0.1:1", plain_too));
     }
 }

@@ -1,14 +1,26 @@
-//! Access to the ports: TLS, and plain connections beside it.
+//! Access to the ports: TLS, plain connections beside it, and users.
 //!
 //! [`tls`] holds the certificates; [`stream`] is a connection of either kind; [`plain`] decides
 //! about connections without TLS, [`exposure`] about ports that others can reach.
+//!
+//! [`identity`] decides for which user a connection acts: by [`certificate`], or by a token, which
+//! [`login`] checks with the master keys and revocations in [`keys`]. [`user_file`] stores these,
+//! and [`users`] holds them while a server runs.
 
+#[cfg(feature = "tls")]
+mod certificate;
 mod exposure;
+mod failures;
+mod identity;
+mod keys;
+mod login;
 #[cfg(feature = "tls")]
 mod plain;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;
+mod user_file;
+mod users;
 
 use std::io::Result as IoResult;
 #[cfg(feature = "tls")]
@@ -21,7 +33,16 @@ use tokio::net::TcpStream;
 use tokio::time::{error::Elapsed, timeout};
 
 pub(crate) use self::exposure::refuse_exposed;
+pub(crate) use self::identity::{CertificateUser, Claim, Identity, Proof, decide};
+pub use self::keys::User;
+pub(crate) use self::login::Login;
 pub(crate) use self::stream::Stream;
+pub use self::user_file::UserFile;
+#[cfg(feature = "web")]
+pub(crate) use self::user_file::{new_secret, now_ms};
+pub(crate) use self::users::Users;
+#[cfg(feature = "tls")]
+use crate::CertificateName;
 #[cfg(feature = "tls")]
 use crate::limits::TLS_HANDSHAKE_WAIT;
 use crate::{Options, Plain};
@@ -32,11 +53,13 @@ use crate::{Options, Plain};
 const TLS_RECORD: u8 = 0x16;
 
 /// The ports' protection.
-#[derive(Default)]
 pub(crate) struct Access {
     #[cfg(feature = "tls")]
     tls: Option<tls::Tls>,
     plain: Option<Plain>,
+    #[cfg(feature = "tls")]
+    user_from: CertificateName,
+    pub(crate) users: Users,
 }
 
 /// A port's protocol, inside TLS or not.
@@ -51,6 +74,19 @@ pub(crate) enum Protocol {
 pub(crate) struct Opened {
     pub(crate) stream: Stream,
     pub(crate) refusal: Option<&'static str>,
+    /// The user of the client certificate, if there is one and it counts; or why it names none.
+    pub(crate) certificate: Option<Result<CertificateUser, String>>,
+}
+
+impl Opened {
+    fn plain(socket: TcpStream, refusal: Option<&'static str>) -> Self {
+        Self { stream: Stream::Plain(socket), refusal, certificate: None }
+    }
+}
+
+/// Returns true if a client may have a token instead of a certificate.
+pub(crate) fn are_certificates_optional(options: &Options) -> bool {
+    options.users.certificate && options.users.token
 }
 
 impl Access {
@@ -61,16 +97,37 @@ impl Access {
     /// together, and if neither TLS nor plain connections are accepted; `Io` for unreadable ones;
     /// `Unsupported` without the feature `tls`.
     pub(crate) fn new(options: &Options) -> Result<Self> {
+        let users = options.users;
+        if !users.is_checked() && !users.claimed {
+            return Err(Error::invalid("no proof of users counts: nobody could connect"));
+        }
+        if users.certificate && options.tls.as_ref().is_none_or(|tls| tls.clients.is_none()) {
+            return Err(Error::invalid(
+                "certificates count as proof of users, and there are no authorities for them: \
+                 --tls-clients CA-FILE",
+            ));
+        }
+        let access = Self {
+            #[cfg(feature = "tls")]
+            tls: None,
+            plain: options.plain,
+            #[cfg(feature = "tls")]
+            user_from: options.user_from,
+            users: Users::new(users),
+        };
         let Some(files) = &options.tls else {
             if options.plain == Some(Plain::Refuse) {
                 return Err(Error::invalid(
                     "plain connections are refused, and there is no certificate for TLS",
                 ));
             }
-            return Ok(Self::default());
+            return Ok(access);
         };
         #[cfg(feature = "tls")]
-        return Ok(Self { tls: Some(tls::Tls::load(files)?), plain: options.plain });
+        return Ok(Self {
+            tls: Some(tls::Tls::load(files, are_certificates_optional(options))?),
+            ..access
+        });
         #[cfg(not(feature = "tls"))]
         Err(Error::unsupported(format!(
             "this server was built without the feature `tls`: certificate={}",
@@ -123,13 +180,14 @@ impl Access {
             let count = count.map_err(late("the client sent nothing in time"))??;
             if count > 0 && first[0] == TLS_RECORD {
                 let stream = tls.accept(socket, protocol).await?;
-                return Ok(Opened { stream, refusal: None });
+                let certificate = stream.certificate().filter(|_| self.users.sources.certificate);
+                let certificate = certificate.map(|der| certificate::user(der, self.user_from));
+                return Ok(Opened { stream, refusal: None, certificate });
             }
-            let refusal = plain::refusal(self.plain, peer.ip());
-            return Ok(Opened { stream: Stream::Plain(socket), refusal });
+            return Ok(Opened::plain(socket, plain::refusal(self.plain, peer.ip())));
         }
         let _ = (peer, protocol, self.plain);
-        Ok(Opened { stream: Stream::Plain(socket), refusal: None })
+        Ok(Opened::plain(socket, None))
     }
 }
 
@@ -142,6 +200,20 @@ fn late(why: &'static str) -> impl FnOnce(Elapsed) -> IoError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::UserSources;
+
+    #[test]
+    fn users_that_cannot_be_checked_are_refused() {
+        let error = |users: UserSources| {
+            let mut options = Options::new("data");
+            options.users = users;
+            Access::new(&options).err().map(|error| error.message().to_owned())
+        };
+        let certificates = error("certificate,token".parse().unwrap()).unwrap();
+        assert!(certificates.contains("--tls-clients CA-FILE"), "{certificates}");
+        assert!(error(UserSources { claimed: false, ..UserSources::default() }).is_some());
+        assert_eq!(error("token".parse().unwrap()), None);
+    }
 
     #[test]
     fn servers_that_would_accept_no_connection_are_refused() {

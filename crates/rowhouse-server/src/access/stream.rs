@@ -31,6 +31,17 @@ impl Stream {
         }
     }
 
+    /// Returns the client's certificate in DER, which was verified.
+    #[cfg(feature = "tls")]
+    pub(crate) fn certificate(&self) -> Option<&[u8]> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Tls(stream) => {
+                stream.get_ref().1.peer_certificates()?.first().map(|certificate| &**certificate)
+            }
+        }
+    }
+
     /// Returns true if the client has chosen HTTP/2 in the TLS handshake; `None` without TLS.
     #[cfg(feature = "web")]
     pub(crate) fn is_http_2(&self) -> Option<bool> {

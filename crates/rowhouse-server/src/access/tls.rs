@@ -25,6 +25,8 @@ use crate::limits::{TLS_BUFFER_BYTES_MAX, TLS_HANDSHAKE_WAIT};
 /// The server's certificates, which can be read again while the server runs.
 pub(super) struct Tls {
     files: TlsFiles,
+    /// Whether a client may come without a certificate.
+    is_optional: bool,
     loaded: Mutex<Loaded>,
 }
 
@@ -42,14 +44,15 @@ struct Loaded {
 type Stamp = Option<(SystemTime, u64)>;
 
 impl Tls {
-    /// Reads certificates and key.
+    /// Reads certificates and key. With `is_optional` a client may come without a certificate; one
+    /// that it has is verified.
     ///
     /// # Errors
     /// `Io` for an unreadable file; `InvalidRequest` for one that is not PEM or holds nothing that
     /// serves, and for a key that does not belong to the certificate.
-    pub(super) fn load(files: &TlsFiles) -> Result<Self> {
-        let loaded = Mutex::new(Loaded::read(files, stamps(files))?);
-        Ok(Self { files: files.clone(), loaded })
+    pub(super) fn load(files: &TlsFiles, is_optional: bool) -> Result<Self> {
+        let loaded = Mutex::new(Loaded::read(files, is_optional, stamps(files))?);
+        Ok(Self { files: files.clone(), is_optional, loaded })
     }
 
     /// As [`Access::reload`](super::Access::reload).
@@ -58,7 +61,7 @@ impl Tls {
         if only_changed && self.loaded.lock().stamps == stamps {
             return;
         }
-        match Loaded::read(&self.files, stamps.clone()) {
+        match Loaded::read(&self.files, self.is_optional, stamps.clone()) {
             Ok(loaded) => {
                 *self.loaded.lock() = loaded;
                 tracing::info!("the TLS certificate was read again");
@@ -111,7 +114,7 @@ impl Tls {
 }
 
 impl Loaded {
-    fn read(files: &TlsFiles, stamps: Vec<Stamp>) -> Result<Self> {
+    fn read(files: &TlsFiles, is_optional: bool, stamps: Vec<Stamp>) -> Result<Self> {
         let chain = certificates(&files.certificate, "--tls-certificate")?;
         let certificate = chain[0].clone();
         let key = named("--tls-key", &files.key, pem::private_key)?;
@@ -130,8 +133,11 @@ impl Loaded {
             None => builder.with_no_client_auth(),
             Some(path) => {
                 let roots = Arc::new(roots(path)?);
-                let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
-                let verifier = verifier.map_err(|error| {
+                let mut verifier = WebPkiClientVerifier::builder_with_provider(roots, provider);
+                if is_optional {
+                    verifier = verifier.allow_unauthenticated();
+                }
+                let verifier = verifier.build().map_err(|error| {
                     Error::invalid(format!("--tls-clients: {error}, file={}", path.display()))
                 })?;
                 builder.with_client_cert_verifier(verifier)

@@ -4,26 +4,32 @@ mod output;
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::{BufMut, BytesMut};
 use rowhouse_format::exception::Exception;
-use rowhouse_format::rpc::{self, Request, ServerConnection, ServerEvent};
+use rowhouse_format::rpc::{
+    self, ConnectionHead, Request, SaslReply, ServerConnection, ServerEvent,
+};
+use rowhouse_format::token::TokenIdentifier;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::{JoinError, JoinSet};
 
 use self::output::Output;
-use crate::access::{Opened, Protocol, Stream};
+use crate::access::{
+    CertificateUser, Claim, Identity, Login, Opened, Proof, Protocol, Stream, decide,
+};
 use crate::answer::Answer;
 use crate::call::{Caller, Client, Share};
 use crate::cap::Admission;
 use crate::context::Context;
 use crate::dispatch;
 use crate::limits::{
-    BUFFER_KEEP_BYTES, BUFFER_KEEP_WAIT, CLOSED_LOOK, HANDSHAKE_WAIT, INPUT_BYTES_MAX,
-    INPUT_BYTES_MIN, LONG_CALLS_MAX, PACE_BYTES, PACE_WAIT, SHORT_CALL_WAIT,
+    BUFFER_KEEP_BYTES, BUFFER_KEEP_WAIT, CLOSED_LOOK, FAILED_LOGIN_WAIT, HANDSHAKE_WAIT,
+    INPUT_BYTES_MAX, INPUT_BYTES_MIN, LONG_CALLS_MAX, PACE_BYTES, PACE_WAIT, SHORT_CALL_WAIT,
 };
 use crate::memory::{CALL_BYTES, ConnectionMemory, Reserved, SMALL_REQUEST_BYTES, TURN_BYTES};
 
@@ -60,8 +66,18 @@ struct Connection {
     /// Long calls, which end with the connection unless they run.
     calls: JoinSet<Answer>,
     connected: bool,
+    certificate: Option<Result<CertificateUser, String>>,
+    login: Option<Login>,
+    token: Option<TokenIdentifier>,
+    /// The answer to a failed authentication, which waits.
+    refusal: Option<SaslReply>,
+    /// Ends with the token's life, if the client has one.
+    token_end: Option<TokenEnd>,
     caller: Arc<Caller>,
 }
+
+/// Returns why a token is not accepted any more, once it is not.
+type TokenEnd = Pin<Box<dyn Future<Output = String> + Send + Sync>>;
 
 /// A connection's next step after it has processed the input.
 #[derive(Clone, Copy, PartialEq)]
@@ -86,9 +102,11 @@ enum Event {
 
 impl Connection {
     fn new(opened: Opened, peer: SocketAddr, context: Context) -> Self {
-        let Opened { stream, refusal } = opened;
+        let Opened { stream, refusal, certificate } = opened;
+        let users = &context.cluster.access.users;
         let protocol = ServerConnection::new(peer.to_string(), context.cluster.id.clone())
-            .with_frame_len_max(context.cluster.frame_len_max);
+            .with_frame_len_max(context.cluster.frame_len_max)
+            .with_authentication(users.authentication(certificate.is_some()));
         let protocol = match refusal {
             Some(why) => protocol.refusing(why),
             None => protocol,
@@ -106,7 +124,12 @@ impl Connection {
             output: Output::default(),
             calls: JoinSet::new(),
             connected: false,
-            caller: Arc::new(Caller { address: peer.to_string(), user: String::new() }),
+            certificate,
+            login: None,
+            token: None,
+            refusal: None,
+            token_end: None,
+            caller: Arc::new(Caller { address: peer.to_string(), identity: Identity::default() }),
         }
     }
 
@@ -136,6 +159,16 @@ impl Connection {
             let room = missing.max(INPUT_BYTES_MIN);
             let event = tokio::select! {
                 biased;
+                // First: a client that always sends would hold it up.
+                why = async { self.token_end.as_mut().expect("a token").await },
+                    if self.token_end.is_some() =>
+                {
+                    // The future is done.
+                    self.token_end = None;
+                    let user = &self.caller.identity.user;
+                    tracing::info!(peer = %self.peer, user, why, "a token's connection was ended");
+                    Event::End
+                }
                 Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => {
                     Event::Answered(answer)
                 }
@@ -266,18 +299,12 @@ impl Connection {
                     self.request_memory = None;
                     break;
                 }
-                Some(ServerEvent::Connected(head)) => {
-                    self.connected = true;
-                    let address = self.peer.to_string();
-                    let user = head.user.unwrap_or_default();
-                    self.caller = Arc::new(Caller { address, user });
-                    tracing::debug!(
-                        peer = %self.peer,
-                        service = head.service.name(),
-                        client = head.client_version,
-                        "connected"
-                    );
+                Some(ServerEvent::Sasl(message)) => {
+                    if self.authenticate(&message) == Next::Close {
+                        return Next::Close;
+                    }
                 }
+                Some(ServerEvent::Connected(head)) => self.admit(&head),
                 Some(ServerEvent::Request(request)) => {
                     self.take_request(request, now);
                     now = Instant::now();
@@ -291,6 +318,60 @@ impl Connection {
             }
         }
         Next::Read
+    }
+
+    /// Answers the client's message of SASL. A refusal waits until the connection ends.
+    fn authenticate(&mut self, message: &[u8]) -> Next {
+        let users = &self.context.cluster.access.users;
+        let mut login = match self.login.take().map_or_else(|| users.begin_login(), Ok) {
+            Ok(login) => login,
+            Err(error) => {
+                tracing::error!(peer = %self.peer, %error, "no authentication is possible");
+                return Next::Close;
+            }
+        };
+        let step = users.step(&mut login, message, self.peer);
+        match &step.reply {
+            SaslReply::Refused(_) => {
+                self.refusal = Some(step.reply);
+                return Next::Close;
+            }
+            SaslReply::Message(_) => self.login = Some(login),
+            SaslReply::Accepted(_) => self.token = step.token,
+        }
+        self.protocol.reply_sasl(&step.reply, self.output.small());
+        Next::Read
+    }
+
+    /// Decides which user the connection acts for. A client that is refused learns it by the next
+    /// call.
+    fn admit(&mut self, head: &ConnectionHead) {
+        let users = &self.context.cluster.access.users;
+        let claim = Claim { user: head.user.as_deref(), real_user: head.real_user.as_deref() };
+        let decided = decide(users.sources, self.certificate.as_ref(), self.token.as_ref(), claim);
+        let identity = match decided {
+            Ok(identity) => identity,
+            Err(why) => {
+                users.log_failure(self.peer, claim.user, &why);
+                return self.protocol.deny(Exception::access_denied(why));
+            }
+        };
+        self.connected = true;
+        if let Proof::Token(token) = &identity.proof {
+            let token = token.clone();
+            let cluster = Arc::clone(&self.context.cluster);
+            self.token_end =
+                Some(Box::pin(async move { cluster.access.users.ended(&token).await.to_string() }));
+        }
+        tracing::debug!(
+            peer = %self.peer,
+            service = head.service.name(),
+            client = head.client_version,
+            user = identity.user,
+            proof = identity.proof.method(),
+            "connected"
+        );
+        self.caller = Arc::new(Caller { address: self.peer.to_string(), identity });
     }
 
     fn take_request(&mut self, request: Request, arrived: Instant) {
@@ -410,6 +491,13 @@ impl Connection {
         while let Some(answer) = self.calls.join_next().await {
             self.take_answer(answer);
             self.write().await?;
+        }
+        if let Some(refusal) = self.refusal.take() {
+            // Passwords are not tried fast.
+            let mut stop = self.context.server.stopping();
+            let stopped = stop.wait_for(|is_stopping| *is_stopping);
+            let _ = tokio::time::timeout(FAILED_LOGIN_WAIT, stopped).await;
+            self.protocol.reply_sasl(&refusal, self.output.small());
         }
         self.write().await?;
         self.stream.shutdown().await

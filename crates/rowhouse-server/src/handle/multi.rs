@@ -362,7 +362,7 @@ impl IndependentActions {
                 return Taken::WouldBlock(step);
             }
             RegionOperation::Service(index, call) => {
-                let answer = endpoint::call(&call_context.context, &self.region, call);
+                let answer = endpoint::call(call_context, &self.region, call);
                 (index, answer.map(ActionResult::Service))
             }
         };

@@ -13,6 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::held_answer::Connection;
+use super::login::WebClient;
 use super::paced::Paced;
 use super::routes::{monitoring_routes, routes};
 use super::state::Web;
@@ -54,7 +55,7 @@ async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Rou
         opened = access.open(stream, peer, Protocol::Http) => opened,
         _ = stop.changed() => return,
     };
-    let Opened { stream, refusal } = match opened {
+    let Opened { stream, refusal, certificate } = match opened {
         Ok(opened) => opened,
         Err(error) => return lost(peer, &error),
     };
@@ -76,7 +77,10 @@ async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Rou
     };
     let connection = Connection::default();
     let ended = Arc::clone(&connection.ended);
-    let service = TowerToHyperService::new(routes.layer(Extension(connection)));
+    let has_user = certificate.is_some_and(|user| user.is_ok());
+    let client = WebClient { peer, has_user, is_tls: stream.is_http_2().is_some() };
+    let routes = routes.layer(Extension(connection)).layer(Extension(client));
+    let service = TowerToHyperService::new(routes);
     let io = TokioIo::new(Paced::new(stream, WEB_WRITE_WAIT));
     // The connections have different types, and have the same methods.
     macro_rules! run {

@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::login;
 use super::solr;
 use super::state::Web;
 use crate::limits::WEB_URI_BYTES_MAX;
@@ -32,13 +33,14 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// Answers a request, or refuses it.
 pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
+    let is_login = request.uri().path() == login::PATH;
     let mut response = match refuse(&request, &web.context.server.name.host) {
         Some(refused) => {
             solr::body::read(request.into_body()).await;
             refused.into_response()
         }
         // No other page reads a body.
-        None if !is_read(&request) && !request.uri().path().starts_with("/solr/") => {
+        None if !is_read(&request) && !reads_body(request.uri().path()) => {
             let (parts, body) = request.into_parts();
             solr::body::read(body).await;
             next.run(Request::from_parts(parts, Body::empty())).await
@@ -48,7 +50,16 @@ pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) 
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
+    if is_login {
+        // With `no-referrer` a browser says that the form comes from nowhere.
+        let same = HeaderValue::from_static("same-origin");
+        response.headers_mut().insert(REFERRER_POLICY, same);
+    }
     response
+}
+
+fn reads_body(path: &str) -> bool {
+    path.starts_with("/solr/") || path == login::PATH
 }
 
 /// Returns why a request is not answered.

@@ -1,7 +1,7 @@
 //! Web pages, metrics and health over HTTP (`docs/web.md`).
 //!
-//! Everything is read-only and without users; a certificate is required with `--tls-clients`. So it
-//! listens on loopback unless configured otherwise; [`guard`] refuses requests that a page from
+//! Everything is read-only, and for all who connect unless the server checks users ([`login`]). So
+//! it listens on loopback unless configured otherwise; [`guard`] refuses requests that a page from
 //! another origin causes. Pages are made on threads that may block: each region is queried for
 //! sizes, which takes locks. [`solr`] answers Solr clients.
 
@@ -15,6 +15,7 @@ mod heat;
 mod held_answer;
 mod history;
 mod jmx;
+mod login;
 mod messages;
 mod monitoring;
 mod overview;

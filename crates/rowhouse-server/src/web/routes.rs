@@ -14,8 +14,8 @@ use super::page::Page;
 use super::reader::Reader;
 use super::state::Web;
 use super::{
-    assets, calls, design, guard, heat, jmx, monitoring, overview, query, servers, settings, solr,
-    tables, tasks,
+    assets, calls, design, guard, heat, jmx, login, monitoring, overview, query, servers, settings,
+    solr, tables, tasks,
 };
 
 pub(super) fn routes(web: Web) -> Router {
@@ -41,7 +41,9 @@ pub(super) fn routes(web: Web) -> Router {
         .route("/rs-status", get(monitoring::tasks))
         .route("/jmx", get(jmx::beans))
         .route("/solr/{*path}", any(solr::answer))
+        .route(login::PATH, get(login::show).post(login::enter))
         .fallback(not_found)
+        .layer(middleware::from_fn_with_state(web.clone(), login::check))
         .layer(middleware::from_fn_with_state(web.clone(), guard::check))
         .with_state(web)
 }
@@ -55,6 +57,7 @@ pub(super) fn monitoring_routes(web: Web) -> Router {
             let message = "too many connections are open: /health and /metrics are answered\n";
             (StatusCode::SERVICE_UNAVAILABLE, message)
         })
+        .layer(middleware::from_fn_with_state(web.clone(), login::check))
         .layer(middleware::from_fn_with_state(web.clone(), guard::check))
         .with_state(web)
 }

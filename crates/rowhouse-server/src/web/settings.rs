@@ -47,6 +47,7 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         zookeeper,
         advertise,
         backups,
+        bulk_load_directory,
         allow_shutdown,
         slow_call,
         large_answer_bytes,
@@ -55,6 +56,8 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         web,
         tls,
         plain,
+        users,
+        user_from,
         allow_unauthenticated,
         settings: _,
     } = options;
@@ -68,6 +71,10 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         ("zookeeper", zookeeper.clone()),
         ("advertise", or_none(reader, advertise.clone())),
         ("backups", or_none(reader, backups.as_ref().map(|dir| dir.display().to_string()))),
+        (
+            "bulk_load_directory",
+            or_none(reader, bulk_load_directory.as_ref().map(|dir| dir.display().to_string())),
+        ),
         ("allow_shutdown", switch(reader, *allow_shutdown)),
         ("slow_call", time(reader, *slow_call)),
         ("large_answer_bytes", bytes(*large_answer_bytes)),
@@ -77,6 +84,8 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         ("tls", or_none(reader, tls.as_ref().map(|it| it.certificate.display().to_string()))),
         ("tls_clients", or_none(reader, tls_clients.map(|it| it.display().to_string()))),
         ("plain", plain_connections(reader, *plain)),
+        ("users", users.to_string()),
+        ("user_from", user_from.to_string()),
         ("allow_unauthenticated", switch(reader, *allow_unauthenticated)),
     ]
 }

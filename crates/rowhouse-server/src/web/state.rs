@@ -9,6 +9,7 @@ use rowhouse_model::{Result, escape_controls};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::history::History;
+use super::login::Sessions;
 use super::page::Page;
 use super::reader::Reader;
 use super::solr::Solr;
@@ -31,6 +32,8 @@ pub(crate) struct Web {
     pub(super) designs: Arc<Semaphore>,
     pub(super) solr: Arc<Solr>,
     pub(super) history: Arc<History>,
+    /// Sessions of users who have logged in.
+    pub(super) sessions: Arc<Sessions>,
     /// The heats of tables for metrics.
     pub(super) judged: Arc<JudgedHeats>,
 }
@@ -61,8 +64,20 @@ impl Web {
         let connections = permits(WEB_CONNECTIONS_MAX);
         let solr = Arc::new(Solr::new());
         let history = Arc::default();
+        let sessions = Arc::default();
         let judged = Arc::default();
-        Self { context, database, connections, queries, heats, designs, solr, history, judged }
+        Self {
+            context,
+            database,
+            connections,
+            queries,
+            heats,
+            designs,
+            solr,
+            history,
+            sessions,
+            judged,
+        }
     }
 
     /// Answers with a page, which is made on a thread that may block.
@@ -123,7 +138,7 @@ impl Web {
         let store = (store, search);
         let cluster = crate::cluster::Cluster::new(
             store,
-            crate::access::Access::default(),
+            crate::access::Access::new(&options).unwrap(),
             Arc::clone(&server),
             servers,
             |_, _, _| {},

@@ -38,6 +38,12 @@ texts! {
     FAILED: "The request failed", "请求失败";
     BUSY_MORE: "Too many of these requests are running. Try again in a moment.", "同类请求过多，请稍后再试。";
 
+    LOGIN: "Log in", "登录";
+    TOKEN: "Token", "令牌";
+    ENTER: "Log in", "登录";
+    TOKEN_REFUSED: "The token is not accepted: it is wrong, has ended or was revoked.", "令牌无效：错误、已过期或已吊销。";
+    LOGIN_MORE: "A token proves the user. The value of HADOOP_TOKEN is one; to make it, run on the server", "令牌用于证明用户身份，即 HADOOP_TOKEN 的值。在服务器上生成：";
+
     // Everywhere.
     NONE: "none", "无";
     NOT_SHOWN: "Not shown:", "未显示：";

@@ -26,6 +26,7 @@ mod stop;
 mod support;
 #[cfg(feature = "tls")]
 mod tls;
+mod users;
 #[cfg(feature = "web")]
 mod web;
 mod zookeeper;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use prost::Message;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType};
 use rowhouse_format::convert;
 use rowhouse_format::exception::Exception;
@@ -75,11 +76,11 @@ impl Files {
 }
 
 /// A TLS client with one connection.
-struct TlsClient(StreamOwned<ClientConnection, TcpStream>);
+pub(crate) struct TlsClient(StreamOwned<ClientConnection, TcpStream>);
 
 impl TlsClient {
     /// Connects, with the certificate `identity` of the client.
-    fn connect(address: &str, files: &Files, identity: Option<&str>) -> Self {
+    pub(crate) fn connect(address: &str, files: &Files, identity: Option<&str>) -> Self {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(files.path("ca.pem")).unwrap()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -102,7 +103,12 @@ impl TlsClient {
         Self(StreamOwned::new(session, socket))
     }
 
-    fn opened(address: &str, files: &Files, identity: Option<&str>, service: Service) -> Self {
+    pub(crate) fn opened(
+        address: &str,
+        files: &Files,
+        identity: Option<&str>,
+        service: Service,
+    ) -> Self {
         let mut client = Self::connect(address, files, identity);
         let mut opening = BytesMut::new();
         head(service).encode_opening(&mut opening);
@@ -111,10 +117,33 @@ impl TlsClient {
         client
     }
 
-    fn call<M: Call>(&mut self, message: &M) -> std::io::Result<Result<M::Answer, Exception>> {
+    pub(crate) fn call<M: Call>(
+        &mut self,
+        message: &M,
+    ) -> std::io::Result<Result<M::Answer, Exception>> {
         let frame = self.answer_frame(message)?;
         let response = Response::decode(frame).unwrap();
         Ok(response.outcome.map(|body| body.message::<M::Answer>().unwrap()))
+    }
+
+    /// Calls a method whose message type is shared by several methods.
+    pub(crate) fn raw<M: Message, A: Message + Default>(
+        &mut self,
+        method: &str,
+        message: &M,
+    ) -> std::io::Result<Result<A, Exception>> {
+        let header = proto::RequestHeader {
+            call_id: Some(1),
+            method_name: Some(method.to_owned()),
+            request_param: Some(true),
+            ..Default::default()
+        };
+        let mut frame = header.encode_length_delimited_to_vec();
+        frame.extend(message.encode_length_delimited_to_vec());
+        self.0.write_all(&(frame.len() as u32).to_be_bytes())?;
+        self.0.write_all(&frame)?;
+        let response = Response::decode(self.read_frame()?).unwrap();
+        Ok(response.outcome.map(|body| body.message::<A>().unwrap()))
     }
 
     /// Returns an answer's frame: the response with the cells.
@@ -123,6 +152,10 @@ impl TlsClient {
         let codec = head(Service::Client).codec;
         encode_request(&mut bytes, RequestHead::default(), message, codec, []).unwrap();
         self.0.write_all(&bytes)?;
+        self.read_frame()
+    }
+
+    fn read_frame(&mut self) -> std::io::Result<Bytes> {
         let mut input = BytesMut::new();
         loop {
             if let Some(frame) = FrameDecoder::default().next(&mut input).unwrap() {
@@ -326,8 +359,20 @@ const REQUEST: &[u8] = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: 
 
 #[cfg(feature = "web")]
 fn fetch(web: SocketAddr, files: &Files) -> String {
-    let mut client = TlsClient::connect(&web.to_string(), files, None);
-    client.0.write_all(REQUEST).unwrap();
+    fetch_with(web, files, "/health", None)
+}
+
+/// Returns the answer for a page over HTTPS, with the certificate `identity` of the client.
+#[cfg(feature = "web")]
+pub(crate) fn fetch_with(
+    web: SocketAddr,
+    files: &Files,
+    path: &str,
+    identity: Option<&str>,
+) -> String {
+    let mut client = TlsClient::connect(&web.to_string(), files, identity);
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    client.0.write_all(request.as_bytes()).unwrap();
     let mut answer = Vec::new();
     client.0.read_to_end(&mut answer).unwrap();
     String::from_utf8(answer).unwrap()

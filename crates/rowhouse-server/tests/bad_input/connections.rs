@@ -35,7 +35,7 @@ fn rubbish_instead_of_a_preamble_is_refused() {
 fn preambles_of_other_versions_and_logins_are_refused() {
     let mut scene = Scene::new();
     scene.check(b"HBas\x01\x50", &expect!["fatal, do not retry: ipc.WrongVersionException: serverVersion=0, clientVersion=1, authMethod=80, authName=unknown from CLIENT"]);
-    scene.check(b"HBas\x00\x51", &expect!["fatal, do not retry: ipc.BadAuthException: serverVersion=0, clientVersion=0, authMethod=81, authName=unknown from CLIENT"]);
+    scene.check(b"HBas\x00\x53", &expect!["fatal, do not retry: ipc.BadAuthException: serverVersion=0, clientVersion=0, authMethod=83, authName=unknown from CLIENT"]);
     scene.check(b"HBas\x00\x00", &expect!["fatal, do not retry: ipc.BadAuthException: serverVersion=0, clientVersion=0, authMethod=0, authName=unknown from CLIENT"]);
     scene.check_leaving(
         b"Securi",

@@ -9,9 +9,13 @@ use prost::Message;
 use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{
-    Body, Call, CellCodec, CellReader, ConnectionHead, FrameDecoder, RequestHead, Response,
-    Service, encode_request,
+    Body, Call, CellCodec, CellReader, ConnectionHead, FrameDecoder, Preamble, RequestHead,
+    Response, Service, encode_request,
 };
+use rowhouse_format::sasl::{
+    Challenge, DigestResponse, SaslAnswer, encode_client_frame, take_answer,
+};
+use rowhouse_format::token::{Token, to_base64};
 use rowhouse_model::Cell;
 
 /// How long a client waits for bytes before the test fails.
@@ -36,6 +40,7 @@ pub(crate) fn head(service: Service) -> ConnectionHead {
         service,
         codec: Some(CellCodec::KeyValue),
         user: Some("test".into()),
+        real_user: None,
         client_version: Some("2.6.4".into()),
         client_release: Some((2, 6)),
     }
@@ -139,6 +144,11 @@ impl Client {
         self.stream.write_all(bytes).is_ok()
     }
 
+    /// Returns another handle to the socket.
+    pub(crate) fn socket(&self) -> TcpStream {
+        self.stream.try_clone().unwrap()
+    }
+
     /// Closes the sending side; answers can still be read.
     pub(crate) fn finish_sending(&self) {
         self.stream.shutdown(Shutdown::Write).unwrap();
@@ -181,5 +191,66 @@ impl Client {
     pub(crate) fn receive_body(&mut self) -> (u32, Body) {
         let response = self.receive().expect("the server closed the connection");
         (response.call_id, response.outcome.unwrap())
+    }
+}
+
+/// Connects by a token, as stock clients do with `hbase.security.authentication=kerberos`.
+impl Client {
+    /// Opens a connection to a service after authentication by a token; the connection header
+    /// names no user.
+    pub(crate) fn login(address: &str, token: &Token, service: Service) -> Result<Self, Exception> {
+        Self::login_as(address, token, &ConnectionHead { user: None, ..head(service) })
+    }
+
+    /// As [`Client::login`], with this connection header.
+    pub(crate) fn login_as(
+        address: &str,
+        token: &Token,
+        head: &ConnectionHead,
+    ) -> Result<Self, Exception> {
+        let mut client = Self::silent(address);
+        client.send_bytes(&Preamble::Digest.to_bytes());
+        client.send_sasl(b"");
+        let challenge = match client.receive_sasl().expect("a challenge") {
+            SaslAnswer::Message(challenge) => Challenge::parse(&challenge).unwrap(),
+            SaslAnswer::Refused(refusal) => return Err(refusal),
+            SaslAnswer::SwitchToSimple => panic!("the server takes no tokens"),
+        };
+        let password = to_base64(&token.password);
+        let user = to_base64(&token.identifier);
+        let response = DigestResponse::new(&challenge, user, password.as_bytes(), "cn".into());
+        client.send_sasl(&response.to_bytes());
+        match client.receive_sasl().expect("a proof") {
+            SaslAnswer::Message(proof) => assert!(response.is_proof(password.as_bytes(), &proof)),
+            SaslAnswer::Refused(refusal) => return Err(refusal),
+            SaslAnswer::SwitchToSimple => panic!("the server takes no tokens"),
+        }
+        let mut header = BytesMut::new();
+        head.encode(&mut header);
+        client.send_bytes(&header);
+        client.codec = head.codec;
+        Ok(client)
+    }
+
+    pub(crate) fn send_sasl(&mut self, message: &[u8]) {
+        let mut frame = BytesMut::new();
+        encode_client_frame(&mut frame, message);
+        self.send_bytes(&frame);
+    }
+
+    /// Returns the next answer to a message of SASL; `None` once the server has closed.
+    pub(crate) fn receive_sasl(&mut self) -> Option<SaslAnswer> {
+        loop {
+            if let Some(answer) = take_answer(&mut self.input).unwrap() {
+                return Some(answer);
+            }
+            let mut chunk = [0; 4096];
+            match self.stream.read(&mut chunk) {
+                Ok(0) => return None,
+                Ok(len) => self.input.extend_from_slice(&chunk[..len]),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("no answer within {PATIENCE:?}: {error}"),
+            }
+        }
     }
 }

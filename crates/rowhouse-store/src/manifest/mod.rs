@@ -17,7 +17,7 @@ pub(crate) use edit::{
     TableStateChanged, TableTruncated, TablesSwapped, Together, encode_table,
 };
 pub(crate) use log::{Manifest, write};
-pub(crate) use read::{COPY_PATH, ManifestAge, PATH, read, read_readable};
+pub(crate) use read::{COPY_PATH, ManifestAge, PATH, read, read_cluster_id, read_readable};
 pub(crate) use snapshot::{
     SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion, SnapshotRestored, SnapshotTaken,
 };

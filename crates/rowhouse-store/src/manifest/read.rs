@@ -124,6 +124,27 @@ fn read_file(disk: &dyn Disk, path: &'static str, boot_id: [u8; 16]) -> Result<O
     Ok(Some(whole))
 }
 
+/// Reads the store's id, which the first edit in each copy has, also while edits are appended.
+///
+/// # Errors
+/// `Corruption` if neither copy begins with one; `Io`.
+pub(crate) fn read_cluster_id(disk: &dyn Disk) -> Result<String> {
+    let read = |path: &'static str| {
+        let bytes = load(disk, path)?;
+        let bytes = bytes.ok_or_else(|| Error::corruption(format!("{path} is missing")))?;
+        let header = FileHeader::decode(path, &bytes)?;
+        let mut state = ManifestState::default();
+        if let EditRead::Edit(edit, _) = header.at(&bytes, FILE_HEADER_LEN)? {
+            state.apply(&edit)?;
+        }
+        if state.cluster_id.is_empty() {
+            return Err(header.damaged(FILE_HEADER_LEN, "it does not name its store"));
+        }
+        Ok(state.cluster_id)
+    };
+    read(PATH).or_else(|error| read(COPY_PATH).map_err(|_| error))
+}
+
 /// The readable part of a damaged manifest, and the errors for the rest.
 struct Left {
     state: ManifestState,

@@ -978,6 +978,110 @@ pub struct GetRegionLoadResponse {
     #[prost(message, repeated, tag = "1")]
     pub region_loads: ::prost::alloc::vec::Vec<RegionLoad>,
 }
+/// What a token states. The password is an HMAC over it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TokenIdentifier {
+    #[prost(enumeration = "token_identifier::Kind", required, tag = "1")]
+    pub kind: i32,
+    #[prost(bytes = "bytes", required, tag = "2")]
+    pub username: ::prost::bytes::Bytes,
+    #[prost(int32, required, tag = "3")]
+    pub key_id: i32,
+    #[prost(int64, optional, tag = "4")]
+    pub issue_date: ::core::option::Option<i64>,
+    #[prost(int64, optional, tag = "5")]
+    pub expiration_date: ::core::option::Option<i64>,
+    #[prost(int64, optional, tag = "6")]
+    pub sequence_number: ::core::option::Option<i64>,
+}
+/// Nested message and enum types in `TokenIdentifier`.
+pub mod token_identifier {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Kind {
+        HbaseAuthToken = 0,
+    }
+    impl Kind {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::HbaseAuthToken => "HBASE_AUTH_TOKEN",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "HBASE_AUTH_TOKEN" => Some(Self::HbaseAuthToken),
+                _ => None,
+            }
+        }
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AuthenticationToken {
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub identifier: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(bytes = "bytes", optional, tag = "2")]
+    pub password: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(bytes = "bytes", optional, tag = "3")]
+    pub service: ::core::option::Option<::prost::bytes::Bytes>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetAuthenticationTokenRequest {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetAuthenticationTokenResponse {
+    #[prost(message, optional, tag = "1")]
+    pub token: ::core::option::Option<AuthenticationToken>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WhoAmIRequest {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WhoAmIResponse {
+    #[prost(string, optional, tag = "1")]
+    pub username: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "2")]
+    pub auth_method: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HadoopToken {
+    #[prost(bytes = "bytes", required, tag = "1")]
+    pub identifier: ::prost::bytes::Bytes,
+    #[prost(bytes = "bytes", required, tag = "2")]
+    pub password: ::prost::bytes::Bytes,
+    #[prost(string, required, tag = "3")]
+    pub kind: ::prost::alloc::string::String,
+    #[prost(string, required, tag = "4")]
+    pub service: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HadoopTokenEntry {
+    #[prost(string, required, tag = "1")]
+    pub alias: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "2")]
+    pub token: ::core::option::Option<HadoopToken>,
+    #[prost(bytes = "bytes", optional, tag = "3")]
+    pub secret: ::core::option::Option<::prost::bytes::Bytes>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HadoopTokens {
+    #[prost(message, repeated, tag = "1")]
+    pub tokens: ::prost::alloc::vec::Vec<HadoopTokenEntry>,
+    #[prost(message, repeated, tag = "2")]
+    pub secrets: ::prost::alloc::vec::Vec<HadoopTokenEntry>,
+}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Cell {
     #[prost(bytes = "bytes", optional, tag = "1")]

@@ -1,7 +1,8 @@
-//! HBase's built-in coprocessor endpoints, for tables that declare them, searches, and deletes of
-//! many rows.
+//! HBase's built-in coprocessor endpoints, for tables that declare them, searches, deletes of many
+//! rows, and tokens of users.
 
 mod aggregate;
+mod authentication;
 mod bulk_delete;
 mod number;
 mod search;
@@ -32,17 +33,25 @@ pub(crate) fn exec(call_context: &CallContext, out: &mut BytesMut) -> Result<()>
     let context = &call_context.context;
     let name = RegionRef::from_proto(request.region.clone());
     let region = context.cluster.region(&context.server, &name)?;
-    let value = call(context, &region, request.call)?;
+    let value = call(call_context, &region, request.call)?;
     call_context.reply(out, &proto::CoprocessorServiceResponse { region: request.region, value })
 }
 
 /// Returns a region endpoint's result, called alone or as an action in a Multi.
 pub(crate) fn call(
-    context: &Context,
+    call_context: &CallContext,
     region: &ServedRegion,
     call: proto::CoprocessorServiceCall,
 ) -> Result<proto::NameBytesPair> {
+    let context = &*call_context.context;
     let call = EndpointCall::from_proto(call)?;
+    let identity = &call_context.client.caller.identity;
+    // Every region answers these.
+    match call {
+        EndpointCall::GetAuthenticationToken => return authentication::token(context, identity),
+        EndpointCall::WhoAmI => return Ok(authentication::who_am_i(identity)),
+        _ => {}
+    }
     let region = match region {
         ServedRegion::Stored(region) => region,
         ServedRegion::System(table, _) => {
@@ -51,6 +60,9 @@ pub(crate) fn call(
     };
     check_declared(context, region, &call)?;
     match call {
+        EndpointCall::GetAuthenticationToken | EndpointCall::WhoAmI => {
+            unreachable!("answered above")
+        }
         EndpointCall::Search(call) => search::answer(context, &region.info().table, call),
         EndpointCall::DeleteRows(request) => {
             check_first_row(region, &request.range.start)?;

@@ -25,11 +25,14 @@ pub(crate) fn is_running(
 }
 
 pub(crate) fn security(
-    _: &Context,
+    context: &Context,
     _: proto::SecurityCapabilitiesRequest,
 ) -> Result<proto::SecurityCapabilitiesResponse> {
     use proto::security_capabilities_response::Capability;
-    let capabilities = vec![Capability::SimpleAuthentication.into()];
+    let is_secure = !context.cluster.access.users.sources.claimed;
+    let capability =
+        if is_secure { Capability::SecureAuthentication } else { Capability::SimpleAuthentication };
+    let capabilities = vec![capability.into()];
     Ok(proto::SecurityCapabilitiesResponse { capabilities })
 }
 

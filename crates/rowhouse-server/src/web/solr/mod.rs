@@ -8,7 +8,7 @@ pub(super) mod body;
 mod cursor;
 mod documents;
 mod facets;
-mod form;
+pub(super) mod form;
 mod highlight;
 mod javabin;
 mod json;

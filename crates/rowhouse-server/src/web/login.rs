@@ -1,0 +1,208 @@
+//! Who reads the pages of a server that checks users: by a client certificate, by a token in each
+//! request, or by a session that begins with a token.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE, WWW_AUTHENTICATE,
+};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use maud::{DOCTYPE, html};
+use parking_lot::Mutex;
+use rowhouse_format::token::TokenIdentifier;
+
+use super::reader::Reader;
+use super::solr::body::{Read, read};
+use super::solr::form::pairs;
+use super::state::Web;
+use super::words::{self, Text};
+use crate::access::{new_secret, now_ms};
+use crate::limits::{FAILED_LOGIN_WAIT, WEB_SESSION_TIME, WEB_SESSIONS_MAX};
+
+/// Where a session begins.
+pub(super) const PATH: &str = "/login";
+/// Answered without a user: health for whoever watches the server, and what the login page shows.
+const OPEN: [&str; 4] = ["/health", PATH, "/style.css", "/icon.svg"];
+const COOKIE_NAME: &str = "rowhouse_session";
+
+/// Who has opened a connection.
+#[derive(Clone, Copy)]
+pub(super) struct WebClient {
+    pub(super) peer: SocketAddr,
+    /// Whether a client certificate that counts names a user.
+    pub(super) has_user: bool,
+    pub(super) is_tls: bool,
+}
+
+/// The open sessions, by the secret in the cookie.
+#[derive(Default)]
+pub(super) struct Sessions(Mutex<HashMap<String, Session>>);
+
+struct Session {
+    token: TokenIdentifier,
+    until: Instant,
+}
+
+impl Sessions {
+    /// Opens a session. The one that ends first makes room for it.
+    fn open(&self, secret: String, token: TokenIdentifier, now: Instant) {
+        let mut sessions = self.0.lock();
+        sessions.retain(|_, session| session.until > now);
+        if sessions.len() >= WEB_SESSIONS_MAX {
+            let first = sessions.iter().min_by_key(|(_, session)| session.until);
+            let first = first.map(|(secret, _)| secret.clone());
+            first.and_then(|secret| sessions.remove(&secret));
+        }
+        sessions.insert(secret, Session { token, until: now + WEB_SESSION_TIME });
+    }
+
+    /// Returns the token of a session that has not ended.
+    fn token(&self, secret: &str, now: Instant) -> Option<TokenIdentifier> {
+        let sessions = self.0.lock();
+        let session = sessions.get(secret).filter(|session| session.until > now)?;
+        Some(session.token.clone())
+    }
+}
+
+/// Answers requests of users, and refuses others, on a server that checks users.
+pub(super) async fn check(
+    State(web): State<Web>,
+    Extension(client): Extension<WebClient>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let sources = web.context.cluster.access.users.sources;
+    let is_open = sources.claimed || OPEN.contains(&request.uri().path());
+    if is_open || client.has_user || has_user(&web, request.headers()) {
+        return next.run(request).await;
+    }
+    let is_page = request.method() == Method::GET
+        && header(request.headers(), ACCEPT.as_str()).contains("text/html");
+    read(request.into_body()).await;
+    if is_page {
+        return (StatusCode::SEE_OTHER, [(LOCATION, PATH)]).into_response();
+    }
+    let why = "Authentication is required: send `Authorization: Bearer TOKEN`, with a token that \
+               `rowhouse user token NAME` makes, or connect with a client certificate\n";
+    (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], why).into_response()
+}
+
+fn header<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// Returns true if a request has a token, or the cookie of a session, that is accepted.
+fn has_user(web: &Web, headers: &HeaderMap) -> bool {
+    let users = &web.context.cluster.access.users;
+    if let Some(token) = header(headers, AUTHORIZATION.as_str()).strip_prefix("Bearer ") {
+        return users.user_of(token).is_ok();
+    }
+    let cookies = header(headers, COOKIE.as_str()).split(';');
+    let mut cookies = cookies.filter_map(|cookie| cookie.trim().split_once('='));
+    let secret = cookies.find(|(name, _)| *name == COOKIE_NAME).map(|(_, secret)| secret);
+    let token = secret.and_then(|secret| web.sessions.token(secret, Instant::now()));
+    token.is_some_and(|token| users.is_accepted(&token))
+}
+
+/// Shows the form.
+pub(super) async fn show(reader: Reader) -> Response {
+    page(&reader, StatusCode::OK, None)
+}
+
+/// Opens a session for the token in the form. A wrong one waits.
+pub(super) async fn enter(
+    State(web): State<Web>,
+    Extension(client): Extension<WebClient>,
+    reader: Reader,
+    request: Request,
+) -> Response {
+    let token = match read(request.into_body()).await {
+        Read::Whole(body) => String::from_utf8(body).ok().and_then(|body| pairs(&body).ok()),
+        Read::TooLong(_) | Read::Lost => None,
+    };
+    let token = token.into_iter().flatten().find(|(name, _)| name == "token");
+    let token = token.map(|(_, token)| token).unwrap_or_default();
+    let users = &web.context.cluster.access.users;
+    let token = match users.user_of(&token) {
+        Ok(token) => token,
+        Err(why) => {
+            users.log_failure(client.peer, None, &why);
+            tokio::time::sleep(FAILED_LOGIN_WAIT).await;
+            return page(&reader, StatusCode::FORBIDDEN, Some(words::TOKEN_REFUSED));
+        }
+    };
+    let Ok(secret) = new_secret() else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let left = u64::try_from(token.expires_ms - now_ms()).unwrap_or(0);
+    let seconds = WEB_SESSION_TIME.min(Duration::from_millis(left)).as_secs();
+    let secure = if client.is_tls { "; Secure" } else { "" };
+    let cookie = format!(
+        "{COOKIE_NAME}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+    );
+    web.sessions.open(secret, token, Instant::now());
+    (StatusCode::SEE_OTHER, [(LOCATION, "/".to_owned()), (SET_COOKIE, cookie)]).into_response()
+}
+
+/// Returns the page with the form, which tells nothing about the database.
+fn page(reader: &Reader, status: StatusCode, error: Option<Text>) -> Response {
+    let page = html! {
+        (DOCTYPE)
+        html lang=(reader.lang.tag()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (reader.text(words::LOGIN)) " – rowhouse" }
+                link rel="stylesheet" href="/style.css";
+                link rel="icon" href="/icon.svg" type="image/svg+xml";
+            }
+            body { main id="main" {
+                h1 { (reader.text(words::LOGIN)) }
+                @if let Some(error) = error {
+                    p.error role="alert" { (reader.text(error)) }
+                }
+                form action=(PATH) method="post" {
+                    label.grow {
+                        (reader.text(words::TOKEN))
+                        input name="token" type="password" required autocomplete="current-password";
+                    }
+                    button { (reader.text(words::ENTER)) }
+                }
+                p.dim { (reader.text(words::LOGIN_MORE)) " " code { "rowhouse user token NAME" } }
+            } }
+        }
+    };
+    (status, [(CONTENT_TYPE, "text/html; charset=utf-8")], page.into_string()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(sequence: i64) -> TokenIdentifier {
+        TokenIdentifier { user: "a".into(), key_id: 1, issued_ms: 0, expires_ms: 1, sequence }
+    }
+
+    #[test]
+    fn sessions_end_and_are_bounded() {
+        let sessions = Sessions::default();
+        let begin = Instant::now();
+        for number in 0..WEB_SESSIONS_MAX + 5 {
+            let at = begin + Duration::from_millis(number as u64);
+            sessions.open(number.to_string(), token(number as i64), at);
+        }
+        assert_eq!(sessions.0.lock().len(), WEB_SESSIONS_MAX);
+        let soon = begin + Duration::from_secs(60);
+        assert!(sessions.token("0", soon).is_none());
+        assert_eq!(sessions.token("5", soon), Some(token(5)));
+        assert!(sessions.token("5", begin + WEB_SESSION_TIME + Duration::from_secs(1)).is_none());
+        assert!(sessions.token("", soon).is_none());
+    }
+}

@@ -21,6 +21,7 @@ use tokio_rustls::TlsAcceptor;
 use super::*;
 use crate::Settings;
 use crate::connection::{Address, CallRequest, Connections};
+use crate::{Place, TlsSettings};
 
 /// An authority, and certificates from it: of a server at 127.0.0.1 and of a client.
 struct Files(TempDir);
@@ -91,7 +92,7 @@ impl Files {
 
 /// Sends bytes to the echo at `host` and returns them.
 async fn echo(tls: &TlsSettings, port: u16, host: &str) -> IoResult<Vec<u8>> {
-    let transport = Transport::new(Some(tls)).unwrap();
+    let transport = Transport::new(&target(tls)).unwrap();
     let socket = TcpStream::connect(("127.0.0.1", port)).await?;
     let (mut reader, mut writer) = transport.secure(socket, host).await?.into_split();
     let sent = vec![b'x'; 1 << 16];
@@ -153,7 +154,7 @@ async fn connections_end_with_the_end_of_tls() {
         stream.read_u8().await.unwrap();
         stream
     };
-    let transport = Transport::new(Some(&trusting(&files))).unwrap();
+    let transport = Transport::new(&target(&trusting(&files))).unwrap();
     let connections = Connections::new(Arc::new(Settings::default()), transport);
     let address = Address { host: "127.0.0.1".to_owned(), port };
     let request = CallRequest {
@@ -176,7 +177,7 @@ async fn connections_end_with_the_end_of_tls() {
 fn files_that_do_not_serve_are_refused_by_name() {
     let files = Files::new();
     fs::write(files.path("trust.jks"), b"\xFE\xED\xFE\xED\0\0\0\x02").unwrap();
-    let refused = |tls: TlsSettings| Transport::new(Some(&tls)).err().unwrap();
+    let refused = |tls: TlsSettings| Transport::new(&target(&tls)).err().unwrap();
     let keystore = TlsSettings { ca: Some(files.path("trust.jks")), ..TlsSettings::default() };
     let error = refused(keystore);
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
@@ -186,4 +187,9 @@ fn files_that_do_not_serve_are_refused_by_name() {
     let identity = Some((files.path("client.pem"), files.path("ca.pem")));
     let error = refused(TlsSettings { identity, ..trusting(&files) });
     assert!(error.message().contains("no private key"), "{error}");
+}
+
+/// Returns a target with these settings.
+fn target(tls: &TlsSettings) -> Target {
+    Target { place: Place::Servers(Vec::new()), tls: Some(tls.clone()), token: None }
 }

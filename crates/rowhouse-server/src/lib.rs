@@ -52,6 +52,7 @@ mod scanners;
 mod server;
 mod slow_calls;
 mod slow_log;
+mod states;
 mod stop_request;
 #[cfg(feature = "web")]
 mod web;

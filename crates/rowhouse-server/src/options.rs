@@ -34,6 +34,9 @@ pub struct Options {
     /// Whether clients may stop the server with HBase's `Admin.shutdown`, `stopMaster` and, for the
     /// last region server, `stopRegionServer`. Default `false`.
     pub allow_shutdown: bool,
+    /// Whether clients may drop all tables at once, save them as a named state and restore that,
+    /// with rowhouse's own calls: for tests. Default `false`.
+    pub allow_reset: bool,
     /// Calls that take longer go to the slow log; HBase's `hbase.ipc.warn.response.time`. Default
     /// 10 seconds.
     pub slow_call: Duration,
@@ -74,6 +77,7 @@ impl Options {
             advertise: None,
             backups: None,
             allow_shutdown: false,
+            allow_reset: false,
             slow_call: Duration::from_secs(10),
             large_answer_bytes: 100 << 20,
             call_memory_bytes: 512 << 20,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rowhouse::Error;
-use rowhouse_client::{Client, RegionServerCall, RegionServerChange, Target};
+use rowhouse_client::{Client, RegionServerCall, RegionServerChange, StateCall, Target};
 
 use super::location::database_url;
 use super::{CommandResult, DATA_DIR, argument, runtime};
@@ -24,13 +24,17 @@ enum Change {
     StartRegionServer(RegionServerArgs),
     /// Stop a region server, as if its machine were shut down: its regions go to the others
     StopRegionServer(StopArgs),
+    /// Drop all tables, namespaces and snapshots of a server with --allow-reset
+    Reset(ServerArgs),
+    /// Save all tables of a server with --allow-reset under a name
+    SaveState(StateArgs),
+    /// Replace all tables of a server with --allow-reset by those of a saved state
+    RestoreState(StateArgs),
 }
 
-/// A region server of a running server.
+/// A running server.
 #[derive(Debug, clap::Args)]
-struct RegionServerArgs {
-    /// Its number, from 0
-    number: u32,
+struct ServerArgs {
     /// The data directory of the server
     #[arg(long, value_name = "DIR", default_value = DATA_DIR)]
     data: PathBuf,
@@ -39,37 +43,87 @@ struct RegionServerArgs {
     connect: Option<String>,
 }
 
+impl ServerArgs {
+    /// Connects to the server.
+    async fn client(&self) -> rowhouse::Result<Client> {
+        let url = database_url(&self.data, self.connect.as_deref())?;
+        if !url.starts_with("hbase") {
+            return Err(Error::invalid(format!(
+                "no server holds {}: name one with --data or --connect",
+                self.data.display()
+            )));
+        }
+        Client::connect(&Target::parse(&url)?).await
+    }
+}
+
+/// A region server of a running server.
+#[derive(Debug, clap::Args)]
+struct RegionServerArgs {
+    /// Its number, from 0
+    number: u32,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
 /// Arguments of `rowhouse admin stop-region-server`.
 #[derive(Debug, clap::Args)]
 struct StopArgs {
     #[command(flatten)]
-    server: RegionServerArgs,
+    region_server: RegionServerArgs,
     /// Cut its connections at once, also in the middle of calls, as a crash does
     #[arg(long)]
     kill: bool,
 }
 
+/// A saved state of a running server.
+#[derive(Debug, clap::Args)]
+struct StateArgs {
+    /// The state's name
+    name: String,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
 pub(crate) fn run(args: &AdminArgs) -> CommandResult {
-    let (server, change, done) = match &args.change {
-        Change::StartRegionServer(server) => (server, RegionServerChange::Start, "started"),
-        Change::StopRegionServer(args) if args.kill => {
-            (&args.server, RegionServerChange::Kill, "killed")
+    let done = runtime()?.block_on(async {
+        match &args.change {
+            Change::StartRegionServer(args) => {
+                change_region_server(args, RegionServerChange::Start, "started").await
+            }
+            Change::StopRegionServer(args) if args.kill => {
+                change_region_server(&args.region_server, RegionServerChange::Kill, "killed").await
+            }
+            Change::StopRegionServer(args) => {
+                change_region_server(&args.region_server, RegionServerChange::Stop, "stopped").await
+            }
+            Change::Reset(server) => {
+                server.client().await?.admin().change_state(&StateCall::Reset).await?;
+                Ok("no tables".to_owned())
+            }
+            Change::SaveState(StateArgs { name, server }) => {
+                let call = StateCall::Save { name: name.clone() };
+                server.client().await?.admin().change_state(&call).await?;
+                Ok(format!("state {name} saved"))
+            }
+            Change::RestoreState(StateArgs { name, server }) => {
+                let call = StateCall::Restore { name: name.clone() };
+                server.client().await?.admin().change_state(&call).await?;
+                Ok(format!("state {name} restored"))
+            }
         }
-        Change::StopRegionServer(args) => (&args.server, RegionServerChange::Stop, "stopped"),
-    };
-    let url = database_url(&server.data, server.connect.as_deref())?;
-    if !url.starts_with("hbase") {
-        return Err(Error::invalid(format!(
-            "no server holds {}: name one with --data or --connect",
-            server.data.display()
-        )));
-    }
-    let runtime = runtime()?;
-    let call = RegionServerCall { number: server.number, change };
-    runtime.block_on(async {
-        let client = Client::connect(&Target::parse(&url)?).await?;
-        client.admin().change_region_server(call).await
     })?;
-    print(format_args!("region server {} {done}", server.number))?;
+    print(done)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Changes a region server; returns what is reported.
+async fn change_region_server(
+    args: &RegionServerArgs,
+    change: RegionServerChange,
+    done: &str,
+) -> rowhouse::Result<String> {
+    let call = RegionServerCall { number: args.number, change };
+    args.server.client().await?.admin().change_region_server(call).await?;
+    Ok(format!("region server {} {done}", args.number))
 }

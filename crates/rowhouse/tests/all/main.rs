@@ -33,6 +33,7 @@ mod regions;
 mod search;
 mod search_copies;
 mod settings;
+mod states;
 mod streams;
 #[path = "../support/mod.rs"]
 mod support;

@@ -8,6 +8,7 @@ pub mod index;
 pub mod promotion;
 pub mod query_index;
 pub mod region_server;
+pub mod state;
 
 mod pairs;
 
@@ -21,6 +22,7 @@ use pairs::value;
 use promotion::PromotionCall;
 use query_index::QueryIndexCall;
 use region_server::RegionServerCall;
+use state::StateCall;
 
 /// HBase's `MasterFlushTableProcedureManager`, which `Admin.flush` calls in clients before 2.6.
 const FLUSH: &str = "flush-table-proc";
@@ -56,6 +58,8 @@ pub enum ProcedureCall {
     QueryIndex(QueryIndexCall),
     /// Starts or ends a region server; rowhouse's own procedure.
     RegionServer(RegionServerCall),
+    /// Resets, saves or restores all tables; rowhouse's own procedure.
+    State(StateCall),
 }
 
 impl ProcedureCall {
@@ -89,6 +93,7 @@ impl ProcedureCall {
             region_server::SIGNATURE => {
                 Ok(Self::RegionServer(region_server::call_from_proto(procedure)?))
             }
+            state::SIGNATURE => Ok(Self::State(state::call_from_proto(procedure)?)),
             other => {
                 let message = format!("The procedure is not registered: {other}");
                 Err(Error::invalid(message))

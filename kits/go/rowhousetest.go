@@ -74,7 +74,7 @@ func New(options ...string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	arguments := []string{"serve", "--json", "--until-stdin-closes", "--allow-reset", "--no-web",
+	arguments := []string{"serve", "--json", "--until-stdin-closes", "--allow-reset", "--allow-faults", "--no-web",
 		"--listen", anyPort, "--zookeeper", anyPort}
 	if !names(options, "--data") {
 		arguments = append(arguments, "--temporary")
@@ -171,6 +171,36 @@ func (s *Server) Load(table, file string, options ...string) error {
 		"--progress", filepath.Join(work, "progress")}
 	return s.run(append(arguments, options...)...)
 }
+
+// Fault is a rule by which calls fail.
+type Fault struct {
+	server *Server
+	id     string
+}
+
+// Fault makes calls fail until the rule is removed. The options are those of `rowhouse admin fault
+// add`: "--answer", "RegionTooBusy", "--table", "mail", "--call", "Mutate", "--rate", "0.1",
+// "--seed", "7".
+func (s *Server) Fault(options ...string) (*Fault, error) {
+	line, err := s.Run(append([]string{"admin", "fault", "add"}, options...)...)
+	if err != nil {
+		return nil, err
+	}
+	var id, calls, hits string
+	if _, err := fmt.Sscanf(line, "fault=%s calls=%s hits=%s", &id, &calls, &hits); err != nil {
+		return nil, fmt.Errorf("not a fault: %s: %w", line, err)
+	}
+	return &Fault{server: s, id: id}, nil
+}
+
+// AwaitHits waits until the rule has hit so many calls; an error after the time.
+func (f *Fault) AwaitHits(hits int, timeout time.Duration) error {
+	return f.server.run("admin", "fault", "wait", f.id, "--hits", fmt.Sprint(hits),
+		"--timeout", fmt.Sprint(timeout.Milliseconds()))
+}
+
+// Remove removes the rule.
+func (f *Fault) Remove() error { return f.server.run("admin", "fault", "remove", f.id) }
 
 // Shell runs shell commands, up to the first error, and returns the output.
 func (s *Server) Shell(commands string) (string, error) {

@@ -85,6 +85,21 @@ func TestAFileIsLoadedIntoANewTable(t *testing.T) {
 	}
 }
 
+func TestAFaultHitsTheCallsOfItsTable(t *testing.T) {
+	server := rowhousetest.Start(t)
+	shell(t, server, "create 't', 'f'")
+	fault, err := server.Fault("--answer", "RegionTooBusy", "--table", "t", "--call", "Mutate", "--hits", "2")
+	check(t, err)
+	// The client repeats the call.
+	shell(t, server, "put 't', 'r', 'f:q', 'v'")
+	check(t, fault.AwaitHits(2, time.Minute))
+	if err := fault.AwaitHits(3, 10*time.Millisecond); err == nil || !strings.Contains(err.Error(), "required=3") {
+		t.Fatalf("a wait without hits ends: %v", err)
+	}
+	check(t, fault.Remove())
+	contains(t, shell(t, server, "scan 't'"), "1 row(s)")
+}
+
 func TestADataDirectoryOutlivesItsServer(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	for _, commands := range []string{"create 't', 'f'", "describe 't'"} {

@@ -69,6 +69,7 @@ mod transport;
 
 pub use admin::Admin;
 pub use client::Client;
+pub use rowhouse_format::convert::procedure::fault::FaultCall;
 pub use rowhouse_format::convert::procedure::query_index::QueryIndexCall;
 pub use rowhouse_format::convert::procedure::region_server::{
     RegionServerCall, RegionServerChange,

@@ -56,6 +56,21 @@ def test_a_script_ends_at_its_first_error(rowhouse, tmp_path):
     assert '=> ["t"]' in rowhouse.shell("list")
 
 
+def test_a_fault_hits_the_calls_of_its_table(rowhouse):
+    rowhouse.shell("create 't', 'f'\ncreate 'u', 'f'")
+    with rowhouse.fault("RegionTooBusy", table="t", call="Mutate", hits=2) as fault:
+        rowhouse.shell("put 'u', 'r', 'f:q', 'v'")
+        assert fault.hits == 0
+        # The client repeats the call.
+        rowhouse.shell("put 't', 'r', 'f:q', 'v'")
+        fault.await_hits(2)
+        with pytest.raises(RuntimeError, match="required=3"):
+            fault.await_hits(3, timeout_ms=10)
+    assert "1 row(s)" in rowhouse.shell("scan 't'")
+    with pytest.raises(RuntimeError, match="answer=Busy"):
+        rowhouse.fault("Busy")
+
+
 def test_a_data_directory_outlives_its_server(tmp_path):
     with Server(data=tmp_path / "data") as first:
         first.shell("create 't', 'f'")

@@ -100,6 +100,9 @@ pub(crate) struct ServeArgs {
     /// Clients may drop all tables at once, and save and restore states of all tables: for tests
     #[arg(long)]
     pub(crate) allow_reset: bool,
+    /// Clients may make calls fail by rules, with `rowhouse admin fault`: for tests
+    #[arg(long)]
+    pub(crate) allow_faults: bool,
     /// Stop when the standard input ends, as it does when the program that started the server ends
     #[arg(long)]
     pub(crate) until_stdin_closes: bool,
@@ -222,6 +225,7 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
         backups: args.backups,
         allow_shutdown: args.allow_shutdown,
         allow_reset: args.allow_reset,
+        allow_faults: args.allow_faults,
         slow_call: Duration::from_millis(args.slow_call_millis),
         large_answer_bytes: args.large_answer_bytes,
         call_memory_bytes: args.call_memory_bytes,

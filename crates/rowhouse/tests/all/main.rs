@@ -16,6 +16,7 @@ mod counters;
 mod damaged_indexes;
 mod deletes;
 mod designs;
+mod faults;
 mod guide_in_chinese;
 mod heat;
 mod index_answers;

@@ -1,5 +1,5 @@
 """A rowhouse server for tests: an HBase on free ports, over a temporary directory."""
 
-from .server import Server
+from .server import Fault, Server
 
-__all__ = ["Server"]
+__all__ = ["Fault", "Server"]

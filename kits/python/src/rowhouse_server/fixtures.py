@@ -39,7 +39,8 @@ def rowhouse(rowhouse_server, rowhouse_prepare):
         rowhouse_server.reset()
     else:
         rowhouse_server.restore(PREPARED)
-    return rowhouse_server
+    yield rowhouse_server
+    rowhouse_server.remove_faults()
 
 
 @pytest.fixture

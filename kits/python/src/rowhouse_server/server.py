@@ -28,7 +28,7 @@ class Server:
         """
         self._program = program or binary.find()
         place = ["--data", str(data)] if data else ["--temporary"]
-        command = [self._program, "serve", "--json", "--until-stdin-closes", "--allow-reset", "--no-web"]
+        command = [self._program, "serve", "--json", "--until-stdin-closes", "--allow-reset", "--allow-faults", "--no-web"]
         command += ["--listen", ANY_PORT, "--zookeeper", ANY_PORT, *place, *options]
         # The server ends when its input does, and the input ends with this process.
         self._process = subprocess.Popen(
@@ -100,6 +100,21 @@ class Server:
             reports = ["--rejects", work, "--rejects-max", "0", "--progress", f"{work}/progress"]
             self.run("import", table, str(file), *reports, *declared, *options)
 
+    def fault(self, answer, **options):
+        """Makes calls fail until the Fault is removed, which the end of a `with` block does.
+
+        The options are those of `rowhouse admin fault add`:
+        `fault("RegionTooBusy", table="mail", call="Mutate", rate=0.1, seed=7)`.
+        """
+        arguments = []
+        for name, value in options.items():
+            arguments += [f"--{name}", str(value)]
+        return Fault(self, self.run("admin", "fault", "add", "--answer", answer, *arguments))
+
+    def remove_faults(self):
+        """Removes all faults."""
+        self.run("admin", "fault", "remove")
+
     def shell(self, commands):
         """Runs shell commands, or the script in a Path, up to the first error, which is raised. Returns the output."""
         script = [str(commands)] if isinstance(commands, Path) else ["--execute", commands]
@@ -146,6 +161,39 @@ class Server:
 
     def __exit__(self, *_):
         self.close()
+
+
+class Fault:
+    """A rule by which calls fail."""
+
+    def __init__(self, server, added):
+        self._server = server
+        self._id = _counts(added)["fault"]
+
+    def await_hits(self, hits, timeout_ms=30_000):
+        """Waits until the rule has hit so many calls; raises RuntimeError after the time."""
+        command = ["admin", "fault", "wait", self._id, "--hits", str(hits), "--timeout", str(timeout_ms)]
+        self._server.run(*command)
+
+    @property
+    def hits(self):
+        """How many calls the rule has hit."""
+        return int(_counts(self._server.run("admin", "fault", "wait", self._id, "--hits", "0"))["hits"])
+
+    def remove(self):
+        """Removes the rule."""
+        self._server.run("admin", "fault", "remove", self._id)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+def _counts(line):
+    """Returns the number and the counts of a rule: the words before its options."""
+    return dict(word.split("=") for word in line.split()[:3])
 
 
 def _address(text):

@@ -3,6 +3,7 @@
 //! both message directions.
 
 pub mod backup;
+pub mod fault;
 pub mod heat;
 pub mod index;
 pub mod promotion;
@@ -16,6 +17,7 @@ use rowhouse_model::{Error, Result, TableName};
 
 use crate::proto;
 use backup::BackupCall;
+use fault::FaultCall;
 use heat::HeatCall;
 use index::IndexCall;
 use pairs::value;
@@ -52,6 +54,8 @@ pub enum ProcedureCall {
     Index(IndexCall),
     /// Swaps a table with one of its indexes; rowhouse's own procedure.
     Promotion(PromotionCall),
+    /// Adds, lists or removes faults; rowhouse's own procedure.
+    Fault(FaultCall),
     /// Returns a table's heat; rowhouse's own procedure.
     Heat(HeatCall),
     /// Returns the index by which a query is answered; rowhouse's own procedure.
@@ -86,6 +90,7 @@ impl ProcedureCall {
             backup::SIGNATURE => Ok(Self::Backup(backup::call_from_proto(procedure))),
             index::SIGNATURE => Ok(Self::Index(index::call_from_proto(procedure)?)),
             promotion::SIGNATURE => Ok(Self::Promotion(promotion::call_from_proto(procedure)?)),
+            fault::SIGNATURE => Ok(Self::Fault(fault::call_from_proto(procedure)?)),
             heat::SIGNATURE => Ok(Self::Heat(heat::call_from_proto(procedure)?)),
             query_index::SIGNATURE => {
                 Ok(Self::QueryIndex(query_index::call_from_proto(procedure)?))

@@ -2,10 +2,11 @@
 //! an operation is complete when the number is returned.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use rowhouse_format::convert::procedure::ProcedureCall;
+use rowhouse_format::convert::procedure::fault::{self, FaultCall};
 use rowhouse_format::convert::procedure::heat::{self, HeatCall};
 use rowhouse_format::convert::procedure::index::{IndexCall, IndexOperation};
 use rowhouse_format::convert::procedure::promotion::PromotionCall;
@@ -73,6 +74,7 @@ pub(crate) fn exec(
             store.take_snapshot(Snapshot::new(&name, table)?)?;
         }
         ProcedureCall::Backup(call) => context.cluster.backups.begin(store, call)?,
+        ProcedureCall::Fault(call) => return_data = Some(change_faults(context, call)?),
         ProcedureCall::Heat(call) => return_data = Some(heat(context, &call)?),
         ProcedureCall::QueryIndex(call) => return_data = Some(query_index(context, &call)?),
         ProcedureCall::RegionServer(call) => change_region_server(context, call)?,
@@ -92,6 +94,24 @@ fn promote(context: &Context, call: PromotionCall) -> Result<()> {
     let PromotionCall { table, index, before, after } = call;
     let layouts = LayoutChange { before, after };
     context.cluster.store.promote_index_once(&table, &index, &layouts)
+}
+
+/// Adds, lists or removes rules for faults; returns them.
+///
+/// # Errors
+/// `Unsupported` unless the server was started with permission for faults.
+fn change_faults(context: &Context, call: FaultCall) -> Result<Bytes> {
+    let faults = context.cluster.faults.as_ref().ok_or_else(|| {
+        Error::unsupported(
+            "clients may not make calls of this server fail unless it is started with --allow-faults",
+        )
+    })?;
+    let statuses = match call {
+        FaultCall::Add(rule) => vec![faults.add(rule, Instant::now())?],
+        FaultCall::List => faults.list(),
+        FaultCall::Remove(id) => faults.remove(id)?,
+    };
+    Ok(fault::statuses_to_bytes(&statuses))
 }
 
 /// Resets, saves or restores all tables.
@@ -128,6 +148,7 @@ pub(crate) fn exec_with_answer(call_context: &CallContext, out: &mut BytesMut) -
     let request = call_context.message::<proto::ExecProcedureRequest>()?;
     let context = &call_context.context;
     let return_data = match ProcedureCall::from_proto(&request.procedure)? {
+        ProcedureCall::Fault(call) => change_faults(context, call)?,
         ProcedureCall::Heat(call) => heat(context, &call)?,
         ProcedureCall::QueryIndex(call) => query_index(context, &call)?,
         ProcedureCall::Index(call) => index_answer(context, &call)?,
@@ -138,7 +159,7 @@ pub(crate) fn exec_with_answer(call_context: &CallContext, out: &mut BytesMut) -
         }
         _ => {
             return Err(Error::unsupported(format!(
-                "only the procedures of indexes, heat, queries and states return data: signature={}",
+                "only the procedures of faults, heat, indexes, queries and states return data: signature={}",
                 request.procedure.signature
             )));
         }
@@ -224,6 +245,7 @@ pub(crate) fn is_done(
     match ProcedureCall::from_proto(&request.procedure.ok_or_else(unsaid)?)? {
         // These are complete when the call that runs them returns.
         ProcedureCall::Flush { .. }
+        | ProcedureCall::Fault(_)
         | ProcedureCall::Heat(_)
         | ProcedureCall::Promotion(_)
         | ProcedureCall::QueryIndex(_)

@@ -97,7 +97,7 @@ public final class RowhouseServer implements AutoCloseable {
     binary = builder.binary == null ? Binary.find() : builder.binary;
     String anyPort = "127.0.0.1:0";
     List<String> command = new ArrayList<>(Arrays.asList(binary.toString(), "serve", "--json", "--until-stdin-closes",
-        "--allow-reset", "--no-web", "--listen", anyPort, "--zookeeper", anyPort));
+        "--allow-reset", "--allow-faults", "--no-web", "--listen", anyPort, "--zookeeper", anyPort));
     if (builder.data == null) command.add("--temporary");
     else command.addAll(Arrays.asList("--data", builder.data.toString()));
     command.addAll(builder.options);
@@ -222,6 +222,24 @@ public final class RowhouseServer implements AutoCloseable {
       }
       Files.delete(work);
     }
+  }
+
+  /**
+   * Makes calls fail, until the fault is closed. The options are those of {@code rowhouse admin fault add}: {@code
+   * fault("--answer", "RegionTooBusy", "--table", "mail", "--call", "Mutate", "--rate", "0.1", "--seed", "7")}.
+   */
+  public Fault fault(String... options) throws IOException {
+    String[] command = new String[options.length + 3];
+    command[0] = "admin";
+    command[1] = "fault";
+    command[2] = "add";
+    System.arraycopy(options, 0, command, 3, options.length);
+    return new Fault(this, run(command));
+  }
+
+  /** Removes all faults. */
+  public void removeFaults() throws IOException {
+    run("admin", "fault", "remove");
   }
 
   /** Runs a script of shell commands, up to the first error, which is an exception. Returns the output. */

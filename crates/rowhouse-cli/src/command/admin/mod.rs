@@ -1,13 +1,16 @@
 //! `rowhouse admin`: changes a running server.
 
+mod fault;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rowhouse::Error;
 use rowhouse_client::{Client, RegionServerCall, RegionServerChange, StateCall, Target};
 
-use super::location::database_url;
-use super::{CommandResult, DATA_DIR, argument, runtime};
+use self::fault::FaultCommand;
+use crate::command::location::database_url;
+use crate::command::{CommandResult, DATA_DIR, argument, runtime};
 use crate::output::print;
 
 /// Arguments of `rowhouse admin`.
@@ -30,6 +33,9 @@ enum Change {
     SaveState(StateArgs),
     /// Replace all tables of a server with --allow-reset by those of a saved state
     RestoreState(StateArgs),
+    /// Make calls of clients fail, on a server with --allow-faults
+    #[command(subcommand)]
+    Fault(FaultCommand),
 }
 
 /// A running server.
@@ -111,6 +117,7 @@ pub(crate) fn run(args: &AdminArgs) -> CommandResult {
                 server.client().await?.admin().change_state(&call).await?;
                 Ok(format!("state {name} restored"))
             }
+            Change::Fault(command) => fault::run(command).await,
         }
     })?;
     print(done)?;

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use rowhouse::{
-    Database, ErrorKind, Increment, Put, Row, RowRange, Scan, Table, TableName, TableSpec,
-};
+use rowhouse::{Database, ErrorKind, Increment, Put, Row, RowRange, Scan, Table, TableSpec};
 use rowhouse_client::{Client, FaultCall, Target};
-use rowhouse_model::{FaultCallKind, FaultEffect, FaultRule};
+use rowhouse_model::{FaultCallKind, FaultEffect, FaultRule, TableName};
 use rowhouse_server::{Options, Server};
 
 use crate::support::loopback;

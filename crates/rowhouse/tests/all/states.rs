@@ -1,7 +1,8 @@
 //! Named states of all tables, through a server.
 
-use rowhouse::{Database, ErrorKind, Get, Put, TableName, TableSpec};
+use rowhouse::{Database, ErrorKind, Get, Put, TableSpec};
 use rowhouse_client::{Client, StateCall, Target};
+use rowhouse_model::TableName;
 use rowhouse_server::{Options, Server};
 
 use crate::support::loopback;

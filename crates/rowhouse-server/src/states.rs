@@ -65,7 +65,7 @@ pub(crate) fn save(store: &Store, name: &str) -> Result<()> {
     saved
 }
 
-/// Drops all tables, as a [`reset`], and restores those of a state.
+/// Drops all tables, as a [`reset`], and restores the tables of a state.
 ///
 /// # Errors
 /// `SnapshotNotFound` for an unknown state; errors as for [`reset`].

@@ -31,7 +31,7 @@ enum Change {
     Reset(ServerArgs),
     /// Save all tables of a server with --allow-reset under a name
     SaveState(StateArgs),
-    /// Replace all tables of a server with --allow-reset by those of a saved state
+    /// Restore a saved state of all tables of a server with --allow-reset
     RestoreState(StateArgs),
     /// Make calls of clients fail, on a server with --allow-faults
     #[command(subcommand)]

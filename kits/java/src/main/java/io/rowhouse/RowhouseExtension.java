@@ -19,8 +19,8 @@ import org.opentest4j.TestAbortedException;
 /**
  * A server for a JUnit 5 test class: {@code @ExtendWith(RowhouseExtension.class)}, or {@code @RegisterExtension} on a
  * static field for one with options. Tests, and methods before and after them, may have parameters of the types {@link
- * Connection}, {@link Admin}, {@link Configuration} and {@link RowhouseServer}. Each test begins without tables, or with
- * those of {@link #prepared}. The server's log is printed when a test fails.
+ * Connection}, {@link Admin}, {@link Configuration} and {@link RowhouseServer}. Each test begins without faults, and
+ * without tables or with the tables of {@link #prepared}. The server's log is printed when a test fails.
  */
 public final class RowhouseExtension
     implements BeforeAllCallback,
@@ -76,6 +76,7 @@ public final class RowhouseExtension
   @Override
   public void beforeEach(ExtensionContext context) throws Exception {
     RowhouseServer server = server(context);
+    server.removeFaults();
     if (!resets) return;
     if (preparation == null) server.reset();
     else server.restore(PREPARED);
@@ -154,7 +155,8 @@ public final class RowhouseExtension
         preparation.prepare(server);
         server.snapshot(PREPARED);
       } catch (Exception e) {
-        IllegalStateException failure = new IllegalStateException("the tables cannot be prepared: " + e.getMessage() + "\n" + server.log(), e);
+        String message = "the tables cannot be prepared: " + e.getMessage() + "\n" + server.log();
+        IllegalStateException failure = new IllegalStateException(message, e);
         try {
           server.close();
         } catch (IOException second) {

@@ -36,6 +36,7 @@ public final class RowhouseServer implements AutoCloseable {
   private static final int STOP_SECONDS = 30;
   private static final int LOG_BYTES = 64 << 10;
   private static final String STATE = "rowhouse-state";
+  private static final String FAULT = "rowhouse-fault";
 
   private final Path binary;
   private final Process process;
@@ -239,7 +240,9 @@ public final class RowhouseServer implements AutoCloseable {
 
   /** Removes all faults. */
   public void removeFaults() throws IOException {
-    run("admin", "fault", "remove");
+    try (Admin admin = connection().getAdmin()) {
+      admin.execProcedureWithReturn(FAULT, "remove", Collections.emptyMap());
+    }
   }
 
   /** Runs a script of shell commands, up to the first error, which is an exception. Returns the output. */

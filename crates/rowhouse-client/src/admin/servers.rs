@@ -127,8 +127,8 @@ impl Admin {
     ///
     /// # Errors
     /// `Unsupported` by a server that does not permit it; `SnapshotNotFound` for an unknown state;
-    /// `SnapshotExists` for a state that is saved already; `InvalidRequest` for a name that is none,
-    /// and for a state without tables or with a disabled one; the error from an Apache HBase
+    /// `SnapshotExists` for a state that is saved already; `InvalidRequest` for a name that is
+    /// none, and for a state without tables or with a disabled one; the error from an Apache HBase
     /// master, which does not know the call.
     pub async fn change_state(&self, call: &StateCall) -> Result<()> {
         let procedure = state::call_to_proto(call);

@@ -48,6 +48,11 @@ compat:
     cargo build --release --locked --bin rowhouse
     compat/run.sh target/release/rowhouse
 
+# Test the kits for Java, Python and Go with the release binary, and pack them (a JDK, Maven, Python 3.11, Go).
+kits:
+    cargo build --release --locked --bin rowhouse
+    kits/run.sh target/release/rowhouse
+
 # Run HBase's own client tests against the release binary (Java 17 and Maven).
 hbase-tests *CLASSES:
     cargo build --release --locked --bin rowhouse

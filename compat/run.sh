@@ -56,7 +56,6 @@ step 120 Queries zk "$zookeeper"
 step 120 Searches zk "$zookeeper"
 step 180 History zk "$zookeeper" replay "$here/histories/apache-2.6.4.txt.gz"
 stop
-step 60 InTests "$binary"
 "$here/hfile.sh" "$data"
 "$here/hfile-kinds.sh"
 start

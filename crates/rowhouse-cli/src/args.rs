@@ -33,7 +33,7 @@ pub(crate) struct Args {
 /// The commands of the program.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Start and stop region servers of a running server
+    /// Change a running server: stop region servers, reset all tables
     Admin(AdminArgs),
     /// Propose keys and indexes for a workload, and compare what they cost
     Advise(AdviseArgs),

@@ -72,10 +72,12 @@ mod transport;
 
 pub use admin::Admin;
 pub use client::Client;
+pub use rowhouse_format::convert::procedure::fault::FaultCall;
 pub use rowhouse_format::convert::procedure::query_index::QueryIndexCall;
 pub use rowhouse_format::convert::procedure::region_server::{
     RegionServerCall, RegionServerChange,
 };
+pub use rowhouse_format::convert::procedure::state::StateCall;
 pub use rowhouse_model::{
     BackupStatus, Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask,
 };

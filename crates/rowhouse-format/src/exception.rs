@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use rowhouse_model::{Error, ErrorKind};
+use rowhouse_model::{Error, ErrorKind, ServerName};
 
 use crate::proto;
 
@@ -118,6 +118,19 @@ impl Exception {
         Self {
             class: "org.apache.hadoop.hbase.CallQueueTooBigException".into(),
             message: "Call queue is full on this server, too many items queued ?".into(),
+            do_not_retry: false,
+        }
+    }
+
+    /// Returns what HBase answers to a call for a region that has moved to a server. Clients go
+    /// there.
+    pub fn region_moved(to: &ServerName) -> Self {
+        let ServerName { host, port, start_code } = to;
+        Self {
+            class: "org.apache.hadoop.hbase.exceptions.RegionMovedException".into(),
+            message: format!(
+                "Region moved to: hostname={host} port={port} startCode={start_code}. As of locationSeqNum=1."
+            ),
             do_not_retry: false,
         }
     }

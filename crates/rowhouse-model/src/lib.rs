@@ -24,6 +24,7 @@ mod delete_rows;
 mod error;
 mod escape;
 mod family;
+mod fault;
 mod filter;
 mod fullwidth;
 mod heat;
@@ -65,6 +66,7 @@ pub use delete_rows::{DeleteRows, DeletedCells, DeletedRows};
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{blanks, escape, escape_controls, escape_line, escape_xml, unescape};
 pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells};
+pub use fault::{FaultCallKind, FaultEffect, FaultRule, FaultStatus};
 pub use filter::{
     BitOperator, ColumnOffset, Comparator, CompareOperator, Comparison, FILTER_DEPTH_MAX, Filter,
     FilterRange, FuzzyKey, ListOperator, RegexEngine, RegexPattern,

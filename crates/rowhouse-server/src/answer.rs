@@ -111,6 +111,8 @@ pub(crate) struct Answer {
     pub(crate) bytes: BytesMut,
     /// Held until the bytes are written.
     pub(crate) _memory: Option<Reserved>,
+    /// Whether the connection is cut instead of an answer.
+    pub(crate) is_cut: bool,
 }
 
 impl Answer {
@@ -119,7 +121,7 @@ impl Answer {
         if let Some(memory) = &mut memory {
             memory.shrink_to(bytes.len() as u64);
         }
-        Self { bytes, _memory: memory }
+        Self { bytes, _memory: memory, is_cut: false }
     }
 }
 
@@ -166,7 +168,7 @@ impl PendingCall {
             Err(error) => call_context.refuse(&mut bytes, &error),
         }
         let memory = call_context.into_memory(bytes.len());
-        Ran::Answered(Answer { bytes, _memory: memory })
+        Ran::Answered(Answer { bytes, _memory: memory, is_cut: false })
     }
 
     /// Whether the call may take a whole processor for long, and can be paused.
@@ -190,7 +192,7 @@ impl PendingCall {
                     let error = Error::new(ErrorKind::OutcomeUnknown, message);
                     let mut bytes = BytesMut::new();
                     rpc::encode_exception(&mut bytes, call_id, &Exception::from(&error));
-                    return Answer { bytes, _memory: None };
+                    return Answer { bytes, ..Answer::default() };
                 }
             }
         }

@@ -20,6 +20,7 @@ use crate::Options;
 use crate::access::Access;
 use crate::backups::Backups;
 use crate::bulk_loads::BulkLoads;
+use crate::faults::Faults;
 use crate::index_checks::IndexChecks;
 use crate::limits::{FRAME_SLACK_BYTES, SEARCH_VIEWS_MAX};
 use crate::load_meter::LoadMeter;
@@ -43,6 +44,8 @@ pub(crate) struct Cluster {
     pub(crate) bulk_loads: BulkLoads,
     /// Lets clients stop the server.
     pub(crate) stop_request: StopRequest,
+    /// Rules by which calls fail, if clients may make some.
+    pub(crate) faults: Option<Faults>,
     /// Maximum bytes in a call.
     pub(crate) frame_len_max: usize,
     /// The memory for calls to all ports.
@@ -109,6 +112,7 @@ impl Cluster {
             index_checks: Arc::default(),
             bulk_loads: BulkLoads::begin(options, master.name.start_code)?,
             stop_request: StopRequest::new(options.allow_shutdown),
+            faults: options.allow_faults.then(Faults::default),
             // Fits the largest mutation and the surrounding message.
             frame_len_max: FRAME_LEN_MAX
                 .max(options.settings.mutation_bytes_max + FRAME_SLACK_BYTES),

@@ -6,6 +6,7 @@
 //! | `connection/`, `dispatch.rs`, `answer.rs` | a connection's calls, routed and answered |
 //! | `memory.rs`, `workers.rs`, `cap.rs` | what calls may hold, the threads, limits on a server |
 //! | `access/` | TLS on the ports, users |
+//! | `faults/`, `states.rs` | faults on demand and states of all tables, for tests |
 //! | `handle/` | one file for each group of methods |
 //! | `cluster.rs`, `region_server.rs`, `members.rs` | shared state, one server, live servers |
 //! | `lifecycle.rs`, `load_meter.rs`, `balancer/` | starting and stopping, load, moves |
@@ -34,6 +35,7 @@ mod connection;
 mod context;
 mod descriptors;
 mod dispatch;
+mod faults;
 mod filtered;
 mod handle;
 mod index_checks;
@@ -52,6 +54,7 @@ mod scanners;
 mod server;
 mod slow_calls;
 mod slow_log;
+mod states;
 mod stop_request;
 #[cfg(feature = "web")]
 mod web;

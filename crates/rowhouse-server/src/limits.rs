@@ -171,6 +171,8 @@ pub(crate) const SHORT_SCAN_BYTES: u64 = 4 << 20;
 pub(crate) const SHORT_CALL_WAIT: Duration = Duration::from_millis(1);
 /// Maximum bytes in a call that is tried on the connection's task.
 pub(crate) const SHORT_CALL_BYTES: usize = 16 << 10;
+/// Rules for faults on demand.
+pub(crate) const FAULT_RULES_MAX: usize = 64;
 /// Slow and large calls that a server remembers: HBase's
 /// `hbase.regionserver.slowlog.ringbuffer.size`.
 pub(crate) const SLOW_LOG_ENTRIES_MAX: usize = 256;

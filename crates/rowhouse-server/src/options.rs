@@ -40,6 +40,12 @@ pub struct Options {
     /// Whether clients may stop the server with HBase's `Admin.shutdown`, `stopMaster` and, for the
     /// last region server, `stopRegionServer`. Default `false`.
     pub allow_shutdown: bool,
+    /// Whether clients may drop all tables at once, save them as a named state and restore that,
+    /// with rowhouse's own calls: for tests. Default `false`.
+    pub allow_reset: bool,
+    /// Whether clients may make calls fail by rules, with rowhouse's own calls: for tests. Default
+    /// `false`.
+    pub allow_faults: bool,
     /// Calls that take longer go to the slow log; HBase's `hbase.ipc.warn.response.time`. Default
     /// 10 seconds.
     pub slow_call: Duration,
@@ -87,6 +93,8 @@ impl Options {
             backups: None,
             bulk_load_directory: None,
             allow_shutdown: false,
+            allow_reset: false,
+            allow_faults: false,
             slow_call: Duration::from_secs(10),
             large_answer_bytes: 100 << 20,
             call_memory_bytes: 512 << 20,

@@ -71,6 +71,7 @@
 //! | rows as a `Stream` | [`Rows`], [`query::QueryRows`] |
 //! | tables, regions, snapshots, backups | [`Database::admin`], [`admin`], [`schema`] |
 //! | keys and indexes compared before there are rows | [`advise`] |
+//! | databases for tests | `testing` |
 //! | errors | [`Error::kind`] states what happened, [`Error::action`] what to do |
 //!
 //! All calls are asynchronous and need a tokio runtime. Programs that need only the synchronous
@@ -98,6 +99,8 @@ pub mod schema;
 pub mod search_copy;
 mod spec;
 mod table;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod transaction;
 
 pub use builder::{DatabaseBuilder, open};

@@ -1,16 +1,20 @@
 //! `rowhouse serve`: a database for HBase clients.
 
 use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use rowhouse::{Error, ErrorKind};
 use rowhouse_server::{CertificateName, Options, Plain, Server, TlsFiles, UserSources, WebPort};
 use rowhouse_store::{Holder, Settings, SplitSettings, create_data_directory, is_data_directory};
+use tempfile::TempDir;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 use tracing_subscriber::EnvFilter;
 
 use super::{CommandResult, DATA_DIR, argument, runtime};
@@ -27,6 +31,9 @@ pub(crate) struct ServeArgs {
     /// The data directory; created if missing
     #[arg(long, value_name = "DIR", default_value = DATA_DIR)]
     pub(crate) data: PathBuf,
+    /// Serve a new database in a temporary directory, which is removed at the end
+    #[arg(long, conflicts_with = "data")]
+    pub(crate) temporary: bool,
     /// Listen here for HBase's protocol; with several region servers, those have the ports after it
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:16020")]
     pub(crate) listen: String,
@@ -102,6 +109,19 @@ pub(crate) struct ServeArgs {
     /// region server, `stopRegionServer`
     #[arg(long)]
     pub(crate) allow_shutdown: bool,
+    /// Clients may drop all tables at once, and save and restore states of all tables: for tests
+    #[arg(long)]
+    pub(crate) allow_reset: bool,
+    /// Clients may make calls fail by rules, with `rowhouse admin fault`: for tests
+    #[arg(long)]
+    pub(crate) allow_faults: bool,
+    /// Stop when the standard input ends, as it does when the program that started the server ends
+    #[arg(long)]
+    pub(crate) until_stdin_closes: bool,
+    /// Print one line with a JSON object, with all addresses, instead of text, once clients are
+    /// served
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Keep calls that take longer than this many milliseconds in the slow log, and report them in
     /// the log
     #[arg(long, value_name = "MILLIS", default_value_t = 10_000)]
@@ -142,8 +162,13 @@ impl From<PlainArg> for Plain {
     }
 }
 
-/// Serves until Ctrl-C, SIGTERM or a permitted client stops it.
-pub(crate) fn run(args: ServeArgs) -> CommandResult {
+/// Serves until Ctrl-C, SIGTERM, a permitted client or, if so requested, the end of the standard
+/// input stops it.
+pub(crate) fn run(mut args: ServeArgs) -> CommandResult {
+    let temporary = args.temporary.then(temporary_directory).transpose()?;
+    if let Some(directory) = &temporary {
+        args.data = directory.path().to_owned();
+    }
     // Before the log is touched: it may be another server's.
     if let Some(holder) = Holder::of(&args.data)? {
         return Err(Error::new(
@@ -177,6 +202,7 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
     // Without TLS the signal ends the process, as it does by default.
     let has_tls = args.tls_certificate.is_some();
     let mut hangup = has_tls.then(|| listen(SignalKind::hangup())).transpose()?;
+    let mut input_end = args.until_stdin_closes.then(input_end);
     let settings = Settings {
         mutation_bytes_max: args.mutation_bytes_max,
         cell_bytes_max: args.cell_bytes_max,
@@ -213,6 +239,8 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
         backups: args.backups,
         bulk_load_directory: args.bulk_load_directory,
         allow_shutdown: args.allow_shutdown,
+        allow_reset: args.allow_reset,
+        allow_faults: args.allow_faults,
         slow_call: Duration::from_millis(args.slow_call_millis),
         large_answer_bytes: args.large_answer_bytes,
         call_memory_bytes: args.call_memory_bytes,
@@ -224,14 +252,20 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
         // It may read a long log first. Nothing is lost if that ends, as in a kill.
         _ = interrupt.recv() => return Ok(()),
         _ = terminate.recv() => return Ok(()),
+        () = ended(&mut input_end) => return Ok(()),
     };
     *has_store = true;
     // The output may be closed.
-    let _ = print(screen(&server, &args.data, log).trim_end());
+    let _ = if args.json {
+        print(ready_line(&server, &args.data, log))
+    } else {
+        print(screen(&server, &args.data, log).trim_end())
+    };
     loop {
         tokio::select! {
             _ = interrupt.recv() => break,
             _ = terminate.recv() => break,
+            () = ended(&mut input_end) => break,
             () = server.stop_requested() => break,
             () = signalled(&mut hangup) => server.reload_certificates().await,
         }
@@ -245,6 +279,47 @@ async fn signalled(signal: &mut Option<Signal>) {
         Some(signal) => drop(signal.recv().await),
         None => std::future::pending().await,
     }
+}
+
+/// Returns a new directory for a database.
+fn temporary_directory() -> rowhouse::Result<TempDir> {
+    let directory = tempfile::Builder::new().prefix("rowhouse-").tempdir();
+    directory.map_err(|source| Error::io("cannot make a temporary directory", source))
+}
+
+/// Returns a signal for the end of the standard input.
+fn input_end() -> oneshot::Receiver<()> {
+    let (sender, end) = oneshot::channel();
+    // A read of the standard input cannot be cancelled: nobody waits for this thread.
+    thread::spawn(move || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _ = sender.send(());
+    });
+    end
+}
+
+/// Waits for the end of the standard input; for ever if that is none.
+async fn ended(input_end: &mut Option<oneshot::Receiver<()>>) {
+    match input_end {
+        Some(end) => drop(end.await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns the connection information for a program.
+fn ready_line(server: &Server, data: &Path, log: &Path) -> String {
+    let address = server.address();
+    let announced = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    serde_json::json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "rpc": address,
+        "zookeeper": server.zookeeper().to_string(),
+        "web": server.web().map(|web| web_url(web, announced, server.has_tls())),
+        "region_servers": server.region_servers(),
+        "data": data,
+        "log": log,
+    })
+    .to_string()
 }
 
 /// Returns the connection information for the user, on one screen.
@@ -328,7 +403,7 @@ impl ServerLog {
         let places = path.ancestors().filter(|place| !place.as_os_str().is_empty());
         let created = places.take_while(|place| !place.exists()).map(Path::to_owned).collect();
         create_data_directory(data)?;
-        let open = || -> std::io::Result<File> {
+        let open = || -> io::Result<File> {
             if fs::metadata(&path).is_ok_and(|log| log.len() > LOG_BYTES_MAX) {
                 fs::rename(&path, data.join(format!("{LOG}.1")))?;
             }

@@ -1,6 +1,7 @@
 //! Administers tables, namespaces and the cluster.
 
 mod backup;
+mod faults;
 mod heat;
 mod indexes;
 mod regions;

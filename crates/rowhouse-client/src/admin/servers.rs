@@ -2,6 +2,7 @@
 
 use rowhouse_format::convert::names;
 use rowhouse_format::convert::procedure::region_server::{self, RegionServerCall};
+use rowhouse_format::convert::procedure::state::{self, StateCall};
 use rowhouse_format::proto;
 use rowhouse_model::{Balanced, RegionInfo, Result, ServerName};
 
@@ -119,6 +120,18 @@ impl Admin {
     /// know the call.
     pub async fn change_region_server(&self, call: RegionServerCall) -> Result<()> {
         let procedure = region_server::call_to_proto(&call);
+        self.call(proto::ExecProcedureRequest { procedure }).await.map(drop)
+    }
+
+    /// Resets, saves or restores all tables of a rowhouse server that permits it, for tests.
+    ///
+    /// # Errors
+    /// `Unsupported` by a server that does not permit it; `SnapshotNotFound` for an unknown state;
+    /// `SnapshotExists` for a state that is saved already; `InvalidRequest` for a name that is
+    /// none, and for a state without tables or with a disabled one; the error from an Apache HBase
+    /// master, which does not know the call.
+    pub async fn change_state(&self, call: &StateCall) -> Result<()> {
+        let procedure = state::call_to_proto(call);
         self.call(proto::ExecProcedureRequest { procedure }).await.map(drop)
     }
 }

@@ -1,5 +1,6 @@
 //! One client connection: reads requests, answers calls, writes responses.
 
+mod faulted;
 mod output;
 
 use std::io::ErrorKind;
@@ -14,6 +15,7 @@ use rowhouse_format::rpc::{
     self, ConnectionHead, Request, SaslReply, ServerConnection, ServerEvent,
 };
 use rowhouse_format::token::TokenIdentifier;
+use rowhouse_model::FaultEffect;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::{JoinError, JoinSet};
@@ -74,6 +76,8 @@ struct Connection {
     /// Ends with the token's life, if the client has one.
     token_end: Option<TokenEnd>,
     caller: Arc<Caller>,
+    /// A fault on demand cuts the connection.
+    is_cut: bool,
 }
 
 /// Returns why a token is not accepted any more, once it is not.
@@ -130,6 +134,7 @@ impl Connection {
             refusal: None,
             token_end: None,
             caller: Arc::new(Caller { address: peer.to_string(), identity: Identity::default() }),
+            is_cut: false,
         }
     }
 
@@ -278,6 +283,9 @@ impl Connection {
             next = self.process_input();
         }
         waited |= self.write().await?;
+        if self.is_cut {
+            return Err(std::io::Error::new(ErrorKind::ConnectionAborted, "cut on demand"));
+        }
         if waited {
             *pace = None;
         }
@@ -289,7 +297,7 @@ impl Connection {
     fn process_input(&mut self) -> Next {
         let began = Instant::now();
         let mut now = began;
-        while self.calls.len() < LONG_CALLS_MAX {
+        while self.calls.len() < LONG_CALLS_MAX && !self.is_cut {
             if self.output.is_full() || now - began > SHORT_CALL_WAIT {
                 return Next::Write;
             }
@@ -386,6 +394,9 @@ impl Connection {
             // The remaining input must not hold the request's buffer.
             self.input = BytesMut::from(&self.input[..]);
         }
+        if let Some(effect) = faulted::fault_of(&self.context, &request, arrived) {
+            return self.answer_faulted(effect, client, request, memory, arrived);
+        }
         if let Some(cap) = &self.context.server.cap {
             match cap.admit(&request, arrived) {
                 Admission::Now => {}
@@ -421,21 +432,46 @@ impl Connection {
             if let Some(cap) = &context.server.cap {
                 cap.wait(at).await;
             }
-            // What waits here would wait while it holds the request's memory.
-            let memory_of_answer = context.cluster.call_memory.try_small(TURN_BYTES);
-            let mut bytes = BytesMut::new();
-            match dispatch::answer(&context, client, request, memory, arrived, &mut bytes) {
-                Some(call) => {
-                    drop(memory_of_answer);
-                    call.finish(&context.server.workers).await
-                }
-                None => Answer::small(bytes, memory_of_answer),
+            answered(&context, client, request, memory, arrived).await
+        });
+    }
+
+    /// Lets a call fail on demand.
+    fn answer_faulted(
+        &mut self,
+        effect: FaultEffect,
+        client: Client,
+        request: Request,
+        memory: Option<Reserved>,
+        arrived: Instant,
+    ) {
+        if matches!(effect, FaultEffect::CutBefore | FaultEffect::DeadServer(_)) {
+            self.is_cut = true;
+            return;
+        }
+        if faulted::refuse(&self.context, effect, request.call_id, self.output.small()) {
+            return;
+        }
+        let context = Arc::clone(&self.context);
+        if effect == FaultEffect::LostScanner {
+            faulted::lose_scanner(&context, &request);
+        }
+        self.calls.spawn(async move {
+            if let FaultEffect::Delay(delay) = effect {
+                tokio::time::sleep(delay).await;
+            }
+            let answer = answered(&context, client, request, memory, arrived).await;
+            match effect {
+                FaultEffect::CutAfter => Answer { is_cut: true, ..Answer::default() },
+                FaultEffect::LostAnswer => Answer::default(),
+                _ => answer,
             }
         });
     }
 
     fn take_answer(&mut self, answer: Result<Answer, JoinError>) {
         match answer {
+            Ok(answer) if answer.is_cut => self.is_cut = true,
             Ok(answer) => self.output.push(answer),
             // Calls are not cancelled while the connection runs, and a panic in one is answered.
             Err(error) => tracing::error!(peer = %self.peer, %error, "a call ended without answer"),
@@ -514,6 +550,26 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.share.close();
+    }
+}
+
+/// Answers a call in a task of its own.
+async fn answered(
+    context: &Arc<Context>,
+    client: Client,
+    request: Request,
+    memory: Option<Reserved>,
+    arrived: Instant,
+) -> Answer {
+    // What waits here would wait while it holds the request's memory.
+    let memory_of_answer = context.cluster.call_memory.try_small(TURN_BYTES);
+    let mut bytes = BytesMut::new();
+    match dispatch::answer(context, client, request, memory, arrived, &mut bytes) {
+        Some(call) => {
+            drop(memory_of_answer);
+            call.finish(&context.server.workers).await
+        }
+        None => Answer::small(bytes, memory_of_answer),
     }
 }
 

@@ -16,6 +16,7 @@ mod counters;
 mod damaged_indexes;
 mod deletes;
 mod designs;
+mod faults;
 mod guide_in_chinese;
 mod heat;
 mod index_answers;
@@ -34,6 +35,7 @@ mod regret;
 mod search;
 mod search_copies;
 mod settings;
+mod states;
 mod streams;
 #[path = "../support/mod.rs"]
 mod support;

@@ -3,11 +3,13 @@
 //! both message directions.
 
 pub mod backup;
+pub mod fault;
 pub mod heat;
 pub mod index;
 pub mod promotion;
 pub mod query_index;
 pub mod region_server;
+pub mod state;
 
 mod pairs;
 
@@ -15,12 +17,14 @@ use rowhouse_model::{Error, Result, TableName};
 
 use crate::proto;
 use backup::BackupCall;
+use fault::FaultCall;
 use heat::HeatCall;
 use index::IndexCall;
 use pairs::value;
 use promotion::PromotionCall;
 use query_index::QueryIndexCall;
 use region_server::RegionServerCall;
+use state::StateCall;
 
 /// HBase's `MasterFlushTableProcedureManager`, which `Admin.flush` calls in clients before 2.6.
 const FLUSH: &str = "flush-table-proc";
@@ -50,12 +54,16 @@ pub enum ProcedureCall {
     Index(IndexCall),
     /// Swaps a table with one of its indexes; rowhouse's own procedure.
     Promotion(PromotionCall),
+    /// Adds, lists or removes faults; rowhouse's own procedure.
+    Fault(FaultCall),
     /// Returns a table's heat; rowhouse's own procedure.
     Heat(HeatCall),
     /// Returns the index by which a query is answered; rowhouse's own procedure.
     QueryIndex(QueryIndexCall),
     /// Starts or ends a region server; rowhouse's own procedure.
     RegionServer(RegionServerCall),
+    /// Resets, saves or restores all tables; rowhouse's own procedure.
+    State(StateCall),
 }
 
 impl ProcedureCall {
@@ -82,6 +90,7 @@ impl ProcedureCall {
             backup::SIGNATURE => Ok(Self::Backup(backup::call_from_proto(procedure))),
             index::SIGNATURE => Ok(Self::Index(index::call_from_proto(procedure)?)),
             promotion::SIGNATURE => Ok(Self::Promotion(promotion::call_from_proto(procedure)?)),
+            fault::SIGNATURE => Ok(Self::Fault(fault::call_from_proto(procedure)?)),
             heat::SIGNATURE => Ok(Self::Heat(heat::call_from_proto(procedure)?)),
             query_index::SIGNATURE => {
                 Ok(Self::QueryIndex(query_index::call_from_proto(procedure)?))
@@ -89,6 +98,7 @@ impl ProcedureCall {
             region_server::SIGNATURE => {
                 Ok(Self::RegionServer(region_server::call_from_proto(procedure)?))
             }
+            state::SIGNATURE => Ok(Self::State(state::call_from_proto(procedure)?)),
             other => {
                 let message = format!("The procedure is not registered: {other}");
                 Err(Error::invalid(message))

@@ -2,15 +2,17 @@
 //! an operation is complete when the number is returned.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use rowhouse_format::convert::procedure::ProcedureCall;
+use rowhouse_format::convert::procedure::fault::{self, FaultCall};
 use rowhouse_format::convert::procedure::heat::{self, HeatCall};
 use rowhouse_format::convert::procedure::index::{IndexCall, IndexOperation};
 use rowhouse_format::convert::procedure::promotion::PromotionCall;
 use rowhouse_format::convert::procedure::query_index::{self, QueryIndexCall};
 use rowhouse_format::convert::procedure::region_server::{RegionServerCall, RegionServerChange};
+use rowhouse_format::convert::procedure::state::StateCall;
 use rowhouse_format::convert::procedure::{backup, index};
 use rowhouse_format::proto;
 use rowhouse_format::proto::get_procedure_result_response::State;
@@ -23,6 +25,7 @@ use super::{snapshot, table};
 use crate::call::CallContext;
 use crate::context::Context;
 use crate::lifecycle::End;
+use crate::states;
 
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
 
@@ -71,10 +74,12 @@ pub(crate) fn exec(
             store.take_snapshot(Snapshot::new(&name, table)?)?;
         }
         ProcedureCall::Backup(call) => context.cluster.backups.begin(store, call)?,
+        ProcedureCall::Fault(call) => return_data = Some(change_faults(context, call)?),
         ProcedureCall::Heat(call) => return_data = Some(heat(context, &call)?),
         ProcedureCall::QueryIndex(call) => return_data = Some(query_index(context, &call)?),
         ProcedureCall::RegionServer(call) => change_region_server(context, call)?,
         ProcedureCall::Promotion(call) => promote(context, call)?,
+        ProcedureCall::State(call) => change_state(context, &call)?,
         ProcedureCall::Index(call) => {
             begin_index(context, &call)?;
             expected_timeout = INDEX_EXPECTED_MILLIS;
@@ -89,6 +94,42 @@ fn promote(context: &Context, call: PromotionCall) -> Result<()> {
     let PromotionCall { table, index, before, after } = call;
     let layouts = LayoutChange { before, after };
     context.cluster.store.promote_index_once(&table, &index, &layouts)
+}
+
+/// Adds, lists or removes rules for faults; returns them.
+///
+/// # Errors
+/// `Unsupported` unless the server was started with permission for faults.
+fn change_faults(context: &Context, call: FaultCall) -> Result<Bytes> {
+    let faults = context.cluster.faults.as_ref().ok_or_else(|| {
+        Error::unsupported(
+            "clients may not make calls of this server fail unless it is started with --allow-faults",
+        )
+    })?;
+    let statuses = match call {
+        FaultCall::Add(rule) => vec![faults.add(rule, Instant::now())?],
+        FaultCall::List => faults.list(),
+        FaultCall::Remove(id) => faults.remove(id)?,
+    };
+    Ok(fault::statuses_to_bytes(&statuses))
+}
+
+/// Resets, saves or restores all tables.
+///
+/// # Errors
+/// `Unsupported` unless the server was started with permission for it.
+fn change_state(context: &Context, call: &StateCall) -> Result<()> {
+    if !context.cluster.options.allow_reset {
+        return Err(Error::unsupported(
+            "clients may not replace all tables of this server unless it is started with --allow-reset",
+        ));
+    }
+    let store = &context.cluster.store;
+    match call {
+        StateCall::Reset => states::reset(store),
+        StateCall::Save { name } => states::save(store, name),
+        StateCall::Restore { name } => states::restore(store, name),
+    }
 }
 
 fn change_region_server(context: &Context, call: RegionServerCall) -> Result<()> {
@@ -107,12 +148,18 @@ pub(crate) fn exec_with_answer(call_context: &CallContext, out: &mut BytesMut) -
     let request = call_context.message::<proto::ExecProcedureRequest>()?;
     let context = &call_context.context;
     let return_data = match ProcedureCall::from_proto(&request.procedure)? {
+        ProcedureCall::Fault(call) => change_faults(context, call)?,
         ProcedureCall::Heat(call) => heat(context, &call)?,
         ProcedureCall::QueryIndex(call) => query_index(context, &call)?,
         ProcedureCall::Index(call) => index_answer(context, &call)?,
+        // HBase's client polls the other call after a pause, and this one not at all.
+        ProcedureCall::State(call) => {
+            change_state(context, &call)?;
+            Bytes::new()
+        }
         _ => {
             return Err(Error::unsupported(format!(
-                "only the procedures of indexes, heat and queries return data: signature={}",
+                "only the procedures of faults, heat, indexes, queries and states return data: signature={}",
                 request.procedure.signature
             )));
         }
@@ -198,10 +245,12 @@ pub(crate) fn is_done(
     match ProcedureCall::from_proto(&request.procedure.ok_or_else(unsaid)?)? {
         // These are complete when the call that runs them returns.
         ProcedureCall::Flush { .. }
+        | ProcedureCall::Fault(_)
         | ProcedureCall::Heat(_)
         | ProcedureCall::Promotion(_)
         | ProcedureCall::QueryIndex(_)
-        | ProcedureCall::RegionServer(_) => Ok(done()),
+        | ProcedureCall::RegionServer(_)
+        | ProcedureCall::State(_) => Ok(done()),
         ProcedureCall::Snapshot { name, .. } => {
             context.cluster.store.snapshot(&name).map(|_| done())
         }

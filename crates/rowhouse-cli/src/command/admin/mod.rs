@@ -1,0 +1,136 @@
+//! `rowhouse admin`: changes a running server.
+
+mod fault;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use rowhouse::Error;
+use rowhouse_client::{Client, RegionServerCall, RegionServerChange, StateCall, Target};
+
+use self::fault::FaultCommand;
+use crate::command::location::database_url;
+use crate::command::{CommandResult, DATA_DIR, argument, runtime};
+use crate::output::print;
+
+/// Arguments of `rowhouse admin`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AdminArgs {
+    #[command(subcommand)]
+    change: Change,
+}
+
+/// The changes.
+#[derive(Debug, clap::Subcommand)]
+enum Change {
+    /// Start a region server that was stopped
+    StartRegionServer(RegionServerArgs),
+    /// Stop a region server, as if its machine were shut down: its regions go to the others
+    StopRegionServer(StopArgs),
+    /// Drop all tables, namespaces and snapshots of a server with --allow-reset
+    Reset(ServerArgs),
+    /// Save all tables of a server with --allow-reset under a name
+    SaveState(StateArgs),
+    /// Restore a saved state of all tables of a server with --allow-reset
+    RestoreState(StateArgs),
+    /// Make calls of clients fail, on a server with --allow-faults
+    #[command(subcommand)]
+    Fault(FaultCommand),
+}
+
+/// A running server.
+#[derive(Debug, clap::Args)]
+struct ServerArgs {
+    /// The data directory of the server
+    #[arg(long, value_name = "DIR", default_value = DATA_DIR)]
+    data: PathBuf,
+    /// The server: hbase://HOST:PORT; overrides --data
+    #[arg(long, value_name = "URL", value_parser = argument::url)]
+    connect: Option<String>,
+}
+
+impl ServerArgs {
+    /// Connects to the server.
+    async fn client(&self) -> rowhouse::Result<Client> {
+        let url = database_url(&self.data, self.connect.as_deref())?;
+        if let Some(data) = directory_of(&url) {
+            let data = data.display();
+            return Err(Error::invalid(format!(
+                "no server holds {data}: name one with --data or --connect"
+            )));
+        }
+        Client::connect(&Target::parse(&url)?).await
+    }
+}
+
+/// A region server of a running server.
+#[derive(Debug, clap::Args)]
+struct RegionServerArgs {
+    /// Its number, from 0
+    number: u32,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// Arguments of `rowhouse admin stop-region-server`.
+#[derive(Debug, clap::Args)]
+struct StopArgs {
+    #[command(flatten)]
+    region_server: RegionServerArgs,
+    /// Cut its connections at once, also in the middle of calls, as a crash does
+    #[arg(long)]
+    kill: bool,
+}
+
+/// A saved state of a running server.
+#[derive(Debug, clap::Args)]
+struct StateArgs {
+    /// The state's name
+    name: String,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+pub(crate) fn run(args: &AdminArgs) -> CommandResult {
+    let done = runtime()?.block_on(async {
+        match &args.change {
+            Change::StartRegionServer(args) => {
+                change_region_server(args, RegionServerChange::Start, "started").await
+            }
+            Change::StopRegionServer(args) if args.kill => {
+                change_region_server(&args.region_server, RegionServerChange::Kill, "killed").await
+            }
+            Change::StopRegionServer(args) => {
+                change_region_server(&args.region_server, RegionServerChange::Stop, "stopped").await
+            }
+            Change::Reset(server) => {
+                server.client().await?.admin().change_state(&StateCall::Reset).await?;
+                Ok("no tables".to_owned())
+            }
+            Change::SaveState(StateArgs { name, server }) => {
+                let call = StateCall::Save { name: name.clone() };
+                server.client().await?.admin().change_state(&call).await?;
+                Ok(format!("state {name} saved"))
+            }
+            Change::RestoreState(StateArgs { name, server }) => {
+                let call = StateCall::Restore { name: name.clone() };
+                server.client().await?.admin().change_state(&call).await?;
+                Ok(format!("state {name} restored"))
+            }
+            Change::Fault(command) => fault::run(command).await,
+        }
+    })?;
+    print(done)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Changes a region server; returns what is reported.
+async fn change_region_server(
+    args: &RegionServerArgs,
+    change: RegionServerChange,
+    done: &str,
+) -> rowhouse::Result<String> {
+    let call = RegionServerCall { number: args.number, change };
+    args.server.client().await?.admin().change_region_server(call).await?;
+    Ok(format!("region server {} {done}", args.number))
+}

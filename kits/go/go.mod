@@ -1,0 +1,3 @@
+module rowhouse.io/rowhousetest
+
+go 1.21

@@ -6,6 +6,7 @@ use crate::command::admin::AdminArgs;
 use crate::command::advise::AdviseArgs;
 use crate::command::backup::{BackupArgs, RestoreArgs};
 use crate::command::check::CheckArgs;
+use crate::command::completions::{CompletionsArgs, ManArgs};
 use crate::command::delete::DeleteArgs;
 use crate::command::demo::DemoArgs;
 use crate::command::export::ExportArgs;
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Backup(BackupArgs),
     /// Check that a database is whole, without opening it
     Check(CheckArgs),
+    /// Print a script that completes this command line in a shell
+    Completions(CompletionsArgs),
     /// Delete the rows that a query returns
     Delete(DeleteArgs),
     /// Run an experiment on this machine
@@ -57,6 +60,9 @@ pub(crate) enum Command {
     Import(Box<ImportArgs>),
     /// Work with a row-key template, without a database
     Key(KeyArgs),
+    /// Write pages for `man`
+    #[command(hide = true)]
+    Man(ManArgs),
     /// Create a database from a backup
     Restore(RestoreArgs),
     /// Write the readable data of a damaged database to a new one

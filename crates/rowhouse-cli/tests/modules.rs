@@ -120,7 +120,17 @@ const SERVER: &[Layer] = &[
 const CLI: &[Layer] = &[
     (
         "words",
-        &["counted", "wrapped", "output", "drawing", "explained", "analysis", "heat", "design"],
+        &[
+            "host_names",
+            "counted",
+            "wrapped",
+            "output",
+            "drawing",
+            "explained",
+            "analysis",
+            "heat",
+            "design",
+        ],
     ),
     ("commands", &["shell", "command", "args"]),
 ];

@@ -319,7 +319,7 @@ impl<'a> Sources<'a> {
         let live = cluster.members.live_numbers();
         let regions = cluster.served_regions();
         let servers = cluster.members.all().into_iter().map(|server| ServerSource {
-            address: format!("{}:{}", server.name.host, server.name.port),
+            address: server.name.address(),
             is_live: live.contains(&server.number),
             regions: regions.get(&server.number).copied().unwrap_or_default(),
             server,

@@ -10,6 +10,7 @@ use crate::command::completions::{CompletionsArgs, ManArgs};
 use crate::command::delete::DeleteArgs;
 use crate::command::demo::DemoArgs;
 use crate::command::export::ExportArgs;
+use crate::command::health::HealthArgs;
 use crate::command::heat::HeatArgs;
 use crate::command::hfile::HFileArgs;
 use crate::command::import::ImportArgs;
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Write a table to HFiles in the layout of HBase's bulk load
     Export(ExportArgs),
+    /// Report whether a server takes writes, as its /health does, by the exit status
+    Health(HealthArgs),
     /// Show where the requests of a table are, by key and time, and which field makes it so
     Heat(HeatArgs),
     /// Show the contents of HFiles, of rowhouse or of Apache HBase

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Delete(args) => command::delete::run(&args),
         Command::Demo(args) => command::demo::run(&args),
         Command::Export(args) => command::export::run(&args),
+        Command::Health(args) => command::health::run(&args),
         Command::Heat(args) => command::heat::run(&args),
         Command::Hfile(args) => command::hfile::run(&args),
         Command::Import(args) => command::import::run(&args),

@@ -10,6 +10,7 @@ mod csv_error;
 pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod export;
+pub(crate) mod health;
 pub(crate) mod heat;
 pub(crate) mod hfile;
 pub(crate) mod import;

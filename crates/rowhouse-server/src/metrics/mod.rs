@@ -440,6 +440,40 @@ mod tests {
     }
 
     #[test]
+    fn dashboard_and_alerts_name_metrics_that_exist() {
+        let dashboard = include_str!("../../../../packaging/monitoring/grafana.json");
+        let alerts = include_str!("../../../../packaging/monitoring/alerts.yml");
+        let names = regex::Regex::new("rowhouse_[a-z_]+").unwrap();
+        for (text, at_least) in [(dashboard, 20), (alerts, 10)] {
+            let used: Vec<_> = names.find_iter(text).map(|name| name.as_str()).collect();
+            assert!(used.len() >= at_least, "{used:?}");
+            for name in used {
+                let is_known = METRICS.iter().any(|metric| {
+                    let parts = ["_bucket", "_sum", "_count"].iter();
+                    match metric.kind {
+                        Kind::Histogram => parts
+                            .map(|part| format!("{}{part}", metric.name))
+                            .any(|part| part == name),
+                        _ => metric.name == name,
+                    }
+                });
+                assert!(is_known, "{name} is no sample of /metrics");
+            }
+        }
+    }
+
+    #[test]
+    fn every_alert_is_explained_under_its_name() {
+        let page = include_str!("../../../../docs/operation.md");
+        let alerts = include_str!("../../../../packaging/monitoring/alerts.yml");
+        let alerts = alerts.lines().filter_map(|line| line.trim().strip_prefix("- alert: "));
+        let explained = page.lines().filter_map(|line| line.strip_prefix("| `Rowhouse"));
+        let explained =
+            explained.map(|line| format!("Rowhouse{}", line.split('`').next().unwrap()));
+        assert_eq!(alerts.collect::<Vec<_>>(), explained.collect::<Vec<_>>());
+    }
+
+    #[test]
     fn labels_are_escaped() {
         let mut text = String::new();
         Samples { name: "m", text: &mut text }.sample("_x", &[("a", "q\"\\\n"), ("b", "c")], 1.5);

@@ -46,9 +46,40 @@ def components():
     return program, {at: packages[at] for at in order}, reached
 
 
+def rust():
+    """Returns the version of Rust, whose standard library is part of the program."""
+    return subprocess.run(["rustc", "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
+
+
+def glibc():
+    """Returns the version of glibc that is part of a static program; nothing on other systems."""
+    if not host().endswith("-linux-gnu"):
+        return None
+    return subprocess.run(
+        ["getconf", "GNU_LIBC_VERSION"], capture_output=True, text=True, check=True
+    ).stdout.split()[1]
+
+
+def libraries():
+    """Prints the licences of the libraries that are no crates."""
+    print(f"The program contains the standard library of Rust {rust()}, under MIT or Apache-2.0, with the")
+    print("copyright of the Rust Project's contributors: https://github.com/rust-lang/rust")
+    if glibc():
+        print(f"It contains the GNU C Library {glibc()}, under the GNU Lesser General Public License 2.1 or later,")
+        print("whose text follows. Its source is at https://ftp.gnu.org/gnu/glibc/; with the source of this program,")
+        print("`packaging/build.sh` links the program with a changed one.")
+        text = pathlib.Path("/usr/share/common-licenses/LGPL-2.1")
+        if not text.exists():
+            sys.exit(f"the text of glibc's licence is not on this machine: {text}")
+        print("-" * 100)
+        print(text.read_text().strip())
+
+
 def licences():
     """Prints each text once, below the crates that have it."""
+    libraries()
     _, packages, _ = components()
+    print("\n" + "=" * 100)
     texts, without = {}, []
     for package in packages.values():
         if not package["source"]:
@@ -62,7 +93,7 @@ def licences():
         if not files:
             authors = ", ".join(package["authors"]) or "its authors"
             without.append(f"{title}, by {authors}")
-    print("The program contains these crates. Their licences follow, each below the crates that it is of.")
+    print("The program contains crates, whose licences follow, each below the crates that it is of.")
     for text, titles in texts.items():
         print("\n" + "=" * 100)
         print("\n".join(titles))
@@ -100,6 +131,19 @@ def sbom():
 
     made = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), timezone.utc)
     rest = [package for at, package in packages.items() if at != program["id"]]
+    others = [("rust-std", rust(), "MIT OR Apache-2.0")]
+    others += [("glibc", glibc(), "LGPL-2.1-or-later")] if glibc() else []
+    others = [
+        {
+            "type": "library",
+            "bom-ref": f"pkg:generic/{name}@{number}",
+            "name": name,
+            "version": number,
+            "purl": f"pkg:generic/{name}@{number}",
+            "licenses": [{"expression": licence}],
+        }
+        for name, number, licence in others
+    ]
     bom = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
@@ -109,7 +153,7 @@ def sbom():
             "timestamp": made.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "component": component(program, "application"),
         },
-        "components": [component(package, "library") for package in rest],
+        "components": [component(package, "library") for package in rest] + others,
         "dependencies": [
             {"ref": purl(packages[at]), "dependsOn": [purl(packages[used]) for used in reached[at]]}
             for at in packages

@@ -20,8 +20,8 @@ NAMES = re.compile(r"^(licen[cs]e|copying|notice|unlicense|copyright)", re.IGNOR
 
 def host():
     """Returns the target that the program is built for."""
-    told = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
-    return re.search(r"^host: (.*)$", told, re.MULTILINE).group(1)
+    version = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
+    return re.search(r"^host: (.*)$", version, re.MULTILINE).group(1)
 
 
 def components():

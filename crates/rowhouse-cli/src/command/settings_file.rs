@@ -1,7 +1,7 @@
 //! The settings of `rowhouse serve` in a TOML file, under the names of the arguments.
 //!
-//! A file becomes arguments, which are parsed with those of the command line: names, values and
-//! conflicts are declared once, in `ServeArgs`.
+//! A file becomes arguments, which are parsed beside the ones of the command line: names, values
+//! and conflicts are declared once, in `ServeArgs`.
 
 use std::ffi::OsString;
 use std::fs;

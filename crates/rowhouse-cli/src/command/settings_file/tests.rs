@@ -115,7 +115,7 @@ fn arguments_take_precedence_over_the_file() {
 }
 
 #[test]
-fn the_line_may_require_what_is_in_the_file() {
+fn arguments_may_require_settings_of_the_file() {
     let read = with_file("tls-certificate = \"c.pem\"\n", &["--tls-key=c.key"]).unwrap();
     assert!(ServeArgs::from_arg_matches(&read).unwrap().tls_certificate.is_some());
     assert!(with_file("tls-certificate = \"c.pem\"\n", &[]).unwrap_err().contains("--tls-key"));

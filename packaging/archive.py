@@ -16,7 +16,7 @@ def plain(entry):
 
 
 def main(folder, name, out):
-    with open(out, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as zipped:
+    with open(out, "wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as zipped:
         with tarfile.open(fileobj=zipped, mode="w", format=tarfile.GNU_FORMAT) as archive:
             # Folders are added in the order of names.
             archive.add(folder, name, filter=plain)

@@ -104,16 +104,29 @@ PYTHON
 )"
   read -r user start <<<"$entry"
   read -r -a start <<<"$start"
+  # A runtime adds /dev, from which a static program takes random numbers.
+  mkdir "$root/dev"
   if [ "$(id -u)" = 0 ]; then
-    enter=(chroot "--userspec=$user" "$root")
+    mknod -m 444 "$root/dev/random" c 1 8
+    mknod -m 444 "$root/dev/urandom" c 1 9
+    enter=("$(command -v chroot)" "--userspec=$user" "$root")
   else
-    enter=(unshare --user --map-root-user chroot "$root")
+    enter=("$(command -v unshare)" --user --map-root-user --mount "$(command -v sh)" -c
+      'mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"' "$root")
   fi
+  {
+    echo '#!/usr/bin/env bash'
+    printf '%q ' exec env -i "${enter[@]}" /usr/bin/rowhouse
+    echo '"$@"'
+  } >"$bare/inside"
+  chmod +x "$bare/inside"
   refused="$("${enter[@]}" "${start[@]}" 2>&1)" && fail "$image starts for everybody: $refused"
   grep -q -- --advertise <<<"$refused" || fail "$image refuses for another reason: $refused"
-  served "$image" "env -i ${enter[*]} /usr/bin/rowhouse" /var/lib/rowhouse \
+  served "$image" "$bare/inside" /var/lib/rowhouse \
     "${enter[@]}" "${start[@]}" "${ports[@]}"
-  served "$image, on all addresses" "env -i ${enter[*]} /usr/bin/rowhouse" /var/lib/rowhouse/other \
-    "${enter[@]}" "${start[@]}" --data /var/lib/rowhouse/other --listen 0.0.0.0:0 --zookeeper 127.0.0.1:0 \
-    --web 127.0.0.1:0 --advertise localhost:16020 --allow-unauthenticated
+  # The announced port must be known; another process could take it meanwhile.
+  port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')"
+  served "$image, on all addresses" "$bare/inside" /var/lib/rowhouse/other \
+    "${enter[@]}" "${start[@]}" --data /var/lib/rowhouse/other --listen "0.0.0.0:$port" --zookeeper 127.0.0.1:0 \
+    --web 127.0.0.1:0 --advertise "localhost:$port" --allow-unauthenticated
 done

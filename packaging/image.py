@@ -47,6 +47,8 @@ def layer(tree):
         add("tmp", mode=0o1777)
         add("etc/passwd", f"rowhouse:x:{USER}:{USER}::/{DATA}:/nologin\n".encode())
         add("etc/group", f"rowhouse:x:{USER}:\n".encode())
+        # Runtimes put their own in its place.
+        add("etc/hosts", b"127.0.0.1 localhost\n::1 localhost\n")
         add("etc/rowhouse/rowhouse.toml", pathlib.Path("packaging/image/rowhouse.toml").read_bytes())
         add(ROOTS[1:], pathlib.Path(ROOTS).read_bytes())
         for file in ["LICENSE", "LICENCES-OF-DEPENDENCIES.txt", "rowhouse.cdx.json"]:
@@ -98,7 +100,7 @@ def main(tree, version, out):
     files = layer(pathlib.Path(tree))
     files_digest = f"sha256:{hashlib.sha256(files).hexdigest()}"
     kind = "application/vnd.oci.image"
-    packed = blob(gzip.compress(files, 9, mtime=0), f"{kind}.layer.v1.tar+gzip")
+    packed = blob(gzip.compress(files, 6, mtime=0), f"{kind}.layer.v1.tar+gzip")
     settings = json.dumps(config(version, files_digest), indent=1).encode()
     settings = blob(settings, f"{kind}.config.v1+json")
     manifest = {

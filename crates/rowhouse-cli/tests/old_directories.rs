@@ -1,6 +1,8 @@
 //! A database and a backup that the release 0.2.0 wrote, with everything that a table can have,
 //! stay readable. `tests/fixtures/0.2.0` is never written again; `write_the_fixture` made it.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

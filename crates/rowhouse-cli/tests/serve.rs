@@ -1,5 +1,7 @@
 //! `rowhouse serve` as a process: readiness, settings files, the log, IPv6.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;

@@ -39,6 +39,10 @@ shell *ARGS:
 ci:
     .ci/run
 
+# Build the program and package it into target/release-files: archive, .deb, image, checksums.
+release:
+    .ci/release
+
 # Run what is too slow for every change (hours).
 ci-long:
     .ci/long

@@ -6,9 +6,11 @@ use crate::command::admin::AdminArgs;
 use crate::command::advise::AdviseArgs;
 use crate::command::backup::{BackupArgs, RestoreArgs};
 use crate::command::check::CheckArgs;
+use crate::command::completions::{CompletionsArgs, ManArgs};
 use crate::command::delete::DeleteArgs;
 use crate::command::demo::DemoArgs;
 use crate::command::export::ExportArgs;
+use crate::command::health::HealthArgs;
 use crate::command::heat::HeatArgs;
 use crate::command::hfile::HFileArgs;
 use crate::command::import::ImportArgs;
@@ -43,12 +45,16 @@ pub(crate) enum Command {
     Backup(BackupArgs),
     /// Check that a database is whole, without opening it
     Check(CheckArgs),
+    /// Print a script that completes this command line in a shell
+    Completions(CompletionsArgs),
     /// Delete the rows that a query returns
     Delete(DeleteArgs),
     /// Run an experiment on this machine
     Demo(DemoArgs),
     /// Write a table to HFiles in the layout of HBase's bulk load
     Export(ExportArgs),
+    /// Report whether a server takes writes, as its /health does, by the exit status
+    Health(HealthArgs),
     /// Show where the requests of a table are, by key and time, and which field makes it so
     Heat(HeatArgs),
     /// Show the contents of HFiles, of rowhouse or of Apache HBase
@@ -58,6 +64,9 @@ pub(crate) enum Command {
     Import(Box<ImportArgs>),
     /// Work with a row-key template, without a database
     Key(KeyArgs),
+    /// Write pages for `man`
+    #[command(hide = true)]
+    Man(ManArgs),
     /// Create a database from a backup
     Restore(RestoreArgs),
     /// Write the readable data of a damaged database to a new one

@@ -156,7 +156,17 @@ const FACADE: &[Layer] = &[
 const CLI: &[Layer] = &[
     (
         "words",
-        &["counted", "wrapped", "output", "drawing", "explained", "analysis", "heat", "design"],
+        &[
+            "host_names",
+            "counted",
+            "wrapped",
+            "output",
+            "drawing",
+            "explained",
+            "analysis",
+            "heat",
+            "design",
+        ],
     ),
     ("commands", &["shell", "command", "args"]),
 ];

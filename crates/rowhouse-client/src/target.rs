@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use rowhouse_model::{Error, Result};
+use rowhouse_model::{Error, Result, ServerName};
 
 /// HBase's default port for a region server.
 const RPC_PORT: u16 = 16020;
@@ -213,11 +213,7 @@ impl fmt::Display for Target {
         write!(f, "{scheme}{tls}://")?;
         for (at, (host, port)) in servers.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
-            if host.contains(':') {
-                write!(f, "{comma}[{host}]:{port}")?;
-            } else {
-                write!(f, "{comma}{host}:{port}")?;
-            }
+            write!(f, "{comma}{}", ServerName::format_address(host, *port))?;
         }
         f.write_str(znode)?;
         let tls = self.tls.as_ref().map(TlsSettings::to_string);

@@ -1,6 +1,7 @@
 //! Regions and their HBase names.
 
 use std::fmt;
+use std::net::Ipv6Addr;
 
 use bytes::Bytes;
 use md5::{Digest, Md5};
@@ -87,7 +88,21 @@ pub struct ServerName {
 }
 
 impl ServerName {
-    /// Parses `host:port`.
+    /// Returns `host:port`, with an IPv6 address in brackets, as [`ServerName::parse_address`]
+    /// reads it.
+    pub fn address(&self) -> String {
+        Self::format_address(&self.host, self.port)
+    }
+
+    /// Returns `host:port`, with an IPv6 address in brackets.
+    pub fn format_address(host: &str, port: u16) -> String {
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    }
+
+    /// Parses `host:port`; an IPv6 address is in brackets, which the returned host has not.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a text of another form, and for an IPv6 address with a zone.
     pub fn parse_address(text: &str) -> Result<(String, u16)> {
         let (host, port) = text
             .rsplit_once(':')
@@ -98,11 +113,12 @@ impl ServerName {
         if host.is_empty() {
             return Err(Error::invalid(format!("address must be HOST:PORT: {text}")));
         }
-        if host.contains([':', '[', ']']) {
-            // HBase's server names cannot contain these characters.
-            return Err(Error::unsupported(format!("IPv6 addresses are not supported: {text}")));
+        let within = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        match within {
+            Some(within) if within.parse::<Ipv6Addr>().is_ok() => Ok((within.to_owned(), port)),
+            None if !host.contains([':', '[', ']']) => Ok((host.to_owned(), port)),
+            _ => Err(Error::invalid(format!("an IPv6 address must be [ADDRESS]:PORT: {text}"))),
         }
-        Ok((host.to_owned(), port))
     }
 }
 
@@ -120,6 +136,18 @@ mod tests {
     fn name(table: &str, start: &'static str, id: u64) -> String {
         let range = RowRange::new(start, "");
         RegionInfo::new(TableName::parse(table).unwrap(), range, id).name().to_string()
+    }
+
+    #[test]
+    fn addresses_are_read_as_they_are_written() {
+        for (host, text) in [("db1", "db1:1"), ("10.0.0.1", "10.0.0.1:1"), ("::1", "[::1]:1")] {
+            assert_eq!(ServerName::format_address(host, 1), text);
+            assert_eq!(ServerName::parse_address(text).unwrap(), (host.to_owned(), 1));
+        }
+        for wrong in ["::1:1", "[::1]", "[::1:1", "[db1]:1", "[fe80::1%2]:1", ":1", "db1:", "db1:x"]
+        {
+            assert!(ServerName::parse_address(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Cluster {
     pub(crate) fn start_region_server(self: &Arc<Self>, number: u32) -> Result<ServerName> {
         let _changing = self.members.changing.lock();
         let before = self.members.dead_number(number)?;
-        let address = format!("{}:{}", self.listen_host()?, before.listen_port);
+        let address = ServerName::format_address(&self.listen_host()?, before.listen_port);
         let listener = Handle::current().block_on(bind(&address, "--region-servers"))?;
         let start_code = start_code().max(before.name.start_code + 1);
         let name = ServerName { start_code, ..before.name.clone() };

@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 
 use rowhouse_model::{Error, ErrorKind, Result, ServerName};
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::limits::{CONNECTIONS_WAITING_MAX, REGION_SERVERS_MAX};
@@ -32,7 +33,7 @@ impl RpcPort {
         let (host, port) = parse(&options.listen, flag)?;
         let advertised = options.advertise.as_deref().map(advertised).transpose()?;
         let port = if port == 0 { 0 } else { after(port, offset, flag)? };
-        let listener = bind(&format!("{host}:{port}"), flag).await?;
+        let listener = bind(&ServerName::format_address(&host, port), flag).await?;
         let listen = local_address(&listener)?;
         let announced = match advertised {
             Some((host, port)) => (host, after(port, offset, "--advertise")?),
@@ -134,6 +135,10 @@ async fn listen(address: &str) -> std::io::Result<TcpListener> {
         // `SO_REUSEADDR` has a different meaning on Windows.
         #[cfg(not(windows))]
         socket.set_reuseaddr(true)?;
+        if address.is_ipv6() && address.ip().is_unspecified() {
+            // `[::]` takes IPv4 clients, too, however the machine is configured.
+            SockRef::from(&socket).set_only_v6(false)?;
+        }
         match socket.bind(address).and_then(|()| socket.listen(CONNECTIONS_WAITING_MAX)) {
             Ok(listener) => return Ok(listener),
             Err(error) => failed = Some(error),

@@ -177,7 +177,7 @@ impl Server {
         let (cluster, listeners) =
             assemble((store, search), access, master, region_servers, web_address, &options)?;
         let cluster = Arc::new(cluster);
-        let address = format!("{}:{}", cluster.master.name.host, cluster.master.name.port);
+        let address = cluster.master.name.address();
         cluster.store.set_address(&address)?;
         let nodes = Arc::new(zookeeper::Nodes::new(Arc::clone(&cluster))?);
         for (_, make) in observers {
@@ -226,7 +226,7 @@ impl Server {
     /// Returns the running region servers' addresses, by number, as announced to clients.
     pub fn region_servers(&self) -> Vec<String> {
         let servers = self.cluster.region_servers();
-        servers.iter().map(|it| format!("{}:{}", it.name.host, it.name.port)).collect()
+        servers.iter().map(|it| it.name.address()).collect()
     }
 
     /// Returns how many calls each region server that runs has received since it started, by

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tracing_subscriber::EnvFilter;
 
-use super::{CommandResult, DATA_DIR, argument, runtime};
+use super::{CommandResult, DATA_DIR, argument, readiness, runtime};
 use crate::output::print;
 
 /// The server's log file, in the data directory.
@@ -28,6 +28,13 @@ const LOG_BYTES_MAX: u64 = 32 << 20;
 /// Arguments of `rowhouse serve`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
+    /// Read settings from this file, in TOML, under the names of these arguments, which take
+    /// precedence
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print the settings in effect in the form of --config, and serve nothing
+    #[arg(long)]
+    pub(crate) print_config: bool,
     /// The data directory; created if missing
     #[arg(long, value_name = "DIR", default_value = DATA_DIR)]
     pub(crate) data: PathBuf,
@@ -142,6 +149,18 @@ pub(crate) struct ServeArgs {
     /// Split no region automatically
     #[arg(long)]
     pub(crate) no_automatic_splits: bool,
+    /// Write the log in this form
+    #[arg(long, value_name = "FORM", default_value = "text")]
+    pub(crate) log: LogForm,
+}
+
+/// The form of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LogForm {
+    /// A line of text for each event
+    Text,
+    /// A JSON object for each event, in one line
+    Json,
 }
 
 /// Connections without TLS to a server with a certificate.
@@ -179,7 +198,7 @@ pub(crate) fn run(mut args: ServeArgs) -> CommandResult {
             ),
         ));
     }
-    let log = ServerLog::start(&args.data)?;
+    let log = ServerLog::start(&args.data, args.log)?;
     let runtime = runtime()?;
     let mut has_store = false;
     let served = runtime.block_on(serve(args, &log.path, &mut has_store));
@@ -255,6 +274,7 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
         () = ended(&mut input_end) => return Ok(()),
     };
     *has_store = true;
+    readiness::notify(readiness::READY);
     // The output may be closed.
     let _ = if args.json {
         print(ready_line(&server, &args.data, log))
@@ -270,6 +290,7 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
             () = signalled(&mut hangup) => server.reload_certificates().await,
         }
     }
+    readiness::notify(readiness::STOPPING);
     server.stop().await
 }
 
@@ -332,7 +353,11 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
         // A server that listens on every interface has been given the address for its clients.
         announced.to_owned()
     } else {
-        zookeeper.ip().to_string()
+        match zookeeper.ip() {
+            // HBase's clients take the port from an address with colons.
+            IpAddr::V6(ip) => format!("[{ip}]:{port}"),
+            ip => ip.to_string(),
+        }
     };
     let data = data.display();
     let log = log.display();
@@ -398,7 +423,7 @@ struct ServerLog {
 
 impl ServerLog {
     /// Opens the log. `RUST_LOG` filters its contents.
-    fn start(data: &Path) -> rowhouse::Result<Self> {
+    fn start(data: &Path, form: LogForm) -> rowhouse::Result<Self> {
         let path = data.join(LOG);
         let places = path.ancestors().filter(|place| !place.as_os_str().is_empty());
         let created = places.take_while(|place| !place.exists()).map(Path::to_owned).collect();
@@ -412,12 +437,15 @@ impl ServerLog {
         let file = open()
             .map_err(|source| Error::io(format_args!("cannot open {}", path.display()), source))?;
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-        tracing_subscriber::fmt()
+        let log = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_ansi(false)
             .with_target(false)
-            .with_writer(Arc::new(file))
-            .init();
+            .with_writer(Arc::new(file));
+        match form {
+            LogForm::Text => log.init(),
+            LogForm::Json => log.json().flatten_event(true).init(),
+        }
         Ok(Self { path, data: data.to_owned(), created })
     }
 

@@ -1,6 +1,7 @@
 //! Connections to servers: one per address and service, opened on first use and reopened after it
 //! broke.
 
+mod dial;
 mod task;
 
 use std::collections::HashMap;
@@ -15,6 +16,8 @@ use rowhouse_format::rpc::{
 use rowhouse_model::{Cell, Error, ErrorKind, ServerName};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
+
+pub(crate) use dial::dial;
 
 use crate::Settings;
 use crate::retry::{Failure, from_now};
@@ -52,7 +55,7 @@ impl From<&ServerName> for Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.host, self.port)
+        f.write_str(&ServerName::format_address(&self.host, self.port))
     }
 }
 

@@ -11,11 +11,10 @@ use bytes::{Bytes, BytesMut};
 use rowhouse_format::rpc::{Body, ConnectionHead, FATAL_CALL_ID, FrameDecoder, Response};
 use rowhouse_model::{Error, ErrorKind, Result};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use super::{Address, QueuedCall};
+use super::{Address, QueuedCall, dial};
 use crate::Settings;
 use crate::retry::Failure;
 use crate::transport::{Reader, Transport, Writer, login};
@@ -95,7 +94,7 @@ async fn connect(
         Error::new(ErrorKind::Connection, format!("cannot connect: {why}, address={address}"))
     };
     let connecting = async {
-        let socket = TcpStream::connect((&*address.host, address.port)).await?;
+        let socket = dial(address).await?;
         // Requests are written in one piece; Nagle's algorithm would only delay them.
         socket.set_nodelay(true)?;
         transport.secure(socket, &address.host).await

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use rowhouse_model::{Error, ErrorKind};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::registry::Registry;
 use super::zookeeper;
-use crate::connection::{Address, Connections};
+use crate::connection::{Address, Connections, dial};
 use crate::retry::from_now;
 use crate::transport::Transport;
 use crate::{Place, Settings, Target};
@@ -77,7 +76,7 @@ async fn mistake(
 /// Returns true if the port answers an HTTP request.
 async fn speaks_http(address: &Address) -> bool {
     let answer = async {
-        let mut stream = TcpStream::connect((&*address.host, address.port)).await?;
+        let mut stream = dial(address).await?;
         stream.write_all(b"HEAD / HTTP/1.0\r\n\r\n").await?;
         let mut begin = [0; 5];
         stream.read_exact(&mut begin).await?;

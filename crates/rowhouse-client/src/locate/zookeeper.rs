@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::Settings;
-use crate::connection::Address;
+use crate::connection::{Address, dial};
 use crate::retry::{Failure, from_now};
 
 /// The requested session timeout in milliseconds; HBase's `zookeeper.session.timeout`.
@@ -130,7 +130,7 @@ struct Session {
 
 impl Session {
     async fn open(address: &Address) -> Result<Self> {
-        let stream = TcpStream::connect((&*address.host, address.port)).await.map_err(|error| {
+        let stream = dial(address).await.map_err(|error| {
             let message = format!("cannot connect to ZooKeeper: {error}, address={address}");
             Error::new(ErrorKind::Connection, message).with_source(error)
         })?;

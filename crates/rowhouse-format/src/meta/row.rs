@@ -52,7 +52,7 @@ impl RegionRow {
             cell(OPEN_SEQUENCE, &self.open_sequence.to_be_bytes())?,
         ];
         if let Some(server) = &self.server {
-            cells.push(cell(SERVER, format!("{}:{}", server.host, server.port).as_bytes())?);
+            cells.push(cell(SERVER, server.address().as_bytes())?);
             cells.push(cell(START_CODE, &server.start_code.to_be_bytes())?);
             cells.push(cell(SERVER_NAME, server.to_string().as_bytes())?);
         }

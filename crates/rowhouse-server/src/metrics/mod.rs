@@ -321,7 +321,7 @@ impl<'a> Sources<'a> {
         let live = cluster.members.live_numbers();
         let regions = cluster.served_regions();
         let servers = cluster.members.all().into_iter().map(|server| ServerSource {
-            address: format!("{}:{}", server.name.host, server.name.port),
+            address: server.name.address(),
             is_live: live.contains(&server.number),
             regions: regions.get(&server.number).copied().unwrap_or_default(),
             server,
@@ -439,6 +439,40 @@ mod tests {
             "docs/metrics.md must have:\n{}",
             table.collect::<Vec<_>>().join("\n")
         );
+    }
+
+    #[test]
+    fn dashboard_and_alerts_name_metrics_that_exist() {
+        let dashboard = include_str!("../../../../packaging/monitoring/grafana.json");
+        let alerts = include_str!("../../../../packaging/monitoring/alerts.yml");
+        let names = regex::Regex::new("rowhouse_[a-z_]+").unwrap();
+        for (text, at_least) in [(dashboard, 20), (alerts, 10)] {
+            let used: Vec<_> = names.find_iter(text).map(|name| name.as_str()).collect();
+            assert!(used.len() >= at_least, "{used:?}");
+            for name in used {
+                let is_known = METRICS.iter().any(|metric| {
+                    let parts = ["_bucket", "_sum", "_count"].iter();
+                    match metric.kind {
+                        Kind::Histogram => parts
+                            .map(|part| format!("{}{part}", metric.name))
+                            .any(|part| part == name),
+                        _ => metric.name == name,
+                    }
+                });
+                assert!(is_known, "{name} is no sample of /metrics");
+            }
+        }
+    }
+
+    #[test]
+    fn every_alert_is_explained_under_its_name() {
+        let page = include_str!("../../../../docs/operation.md");
+        let alerts = include_str!("../../../../packaging/monitoring/alerts.yml");
+        let alerts = alerts.lines().filter_map(|line| line.trim().strip_prefix("- alert: "));
+        let explained = page.lines().filter_map(|line| line.strip_prefix("| `Rowhouse"));
+        let explained =
+            explained.map(|line| format!("Rowhouse{}", line.split('`').next().unwrap()));
+        assert_eq!(alerts.collect::<Vec<_>>(), explained.collect::<Vec<_>>());
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
 
 /// Returns a region server's address, as announced to clients.
 pub(super) fn address(server: &RegionServer) -> String {
-    format!("{}:{}", server.name.host, server.name.port)
+    server.name.address()
 }
 
 fn switch(reader: &Reader, is_on: bool) -> &'static str {

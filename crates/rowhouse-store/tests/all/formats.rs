@@ -4,6 +4,7 @@
 //! rewritten. `cargo test -p rowhouse-store --test all formats:: -- --ignored` creates the one for
 //! the current version if it does not exist.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -99,6 +100,61 @@ fn directories_of_every_version_are_read() {
         let off = store.table(&name("off")).unwrap();
         assert_eq!(off.state(), rowhouse_model::TableState::Disabled);
     }
+}
+
+#[test]
+fn directories_of_every_version_are_upgraded_by_an_open_and_then_whole() {
+    for version in 2..=PRESENT {
+        let dir = tempfile::tempdir().unwrap();
+        copy(&fixture(version), dir.path());
+        let store = Store::open(dir.path()).unwrap();
+        let blog = store.table(&name("blog")).unwrap();
+        let put = Put::new("after").unwrap().add("f", "q", "the upgrade").unwrap();
+        blog.mutate(&put.into()).unwrap();
+        blog.compact(CompactionKind::Major).unwrap();
+        store.close().unwrap();
+
+        let format = fs::read_to_string(dir.path().join("FORMAT")).unwrap();
+        assert!(format.starts_with(&format!("written-by {PRESENT}\n")), "{version}: {format}");
+        let report = check(dir.path(), |_| {}).unwrap();
+        assert!(report.problems.is_empty(), "format {version}: {report:?}");
+        let store = Store::open(dir.path()).unwrap();
+        let blog = store.table(&name("blog")).unwrap();
+        let after = blog.get(&Get::new("after").unwrap()).unwrap();
+        assert_eq!(after.value("f", "q").as_deref(), Some(&b"the upgrade"[..]));
+        let logged = blog.get(&Get::new("row6").unwrap()).unwrap();
+        assert!(logged.value("g", "q").is_some_and(|value| value.starts_with(b"logged ")));
+    }
+}
+
+#[test]
+fn a_directory_of_a_newer_version_is_refused_and_not_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(PRESENT), dir.path());
+    let newer = PRESENT + 1;
+    let text = format!("written-by {newer}\nreadable-by {newer}\nfeatures\n");
+    let format = format!("{text}crc32c {:08x}\n", crc32c::crc32c(text.as_bytes()));
+    fs::write(dir.path().join("FORMAT"), format).unwrap();
+    let before = contents(dir.path());
+    let error = Store::open(dir.path()).err().expect("a newer version is refused");
+    let expected = format!("was written by a newer version: format={newer}, known={PRESENT}");
+    assert!(error.message().contains(&expected), "{error}");
+    let problems = check(dir.path(), |_| {}).map(|report| report.problems);
+    assert!(!problems.is_ok_and(|problems| problems.is_empty()), "a check reports it");
+    assert_eq!(contents(dir.path()), before);
+}
+
+/// Returns all files with their bytes.
+fn contents(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            files.extend(contents(&entry.path()));
+        } else if entry.file_name() != "LOCK" {
+            files.insert(entry.path(), fs::read(entry.path()).unwrap());
+        }
+    }
+    files
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -9,7 +9,7 @@ use rowhouse::Error;
 use rowhouse_client::{Client, RegionServerCall, RegionServerChange, StateCall, Target};
 
 use self::fault::FaultCommand;
-use crate::command::location::database_url;
+use crate::command::location::{database_url, directory_of};
 use crate::command::{CommandResult, DATA_DIR, argument, runtime};
 use crate::output::print;
 

@@ -284,7 +284,7 @@ async fn locate(session: &mut Session, call: Call) -> Result<()> {
     session.say("HOST  REGION")?;
     for (region, server) in &located {
         let host = match server {
-            Some(server) => format!("{}:{}", server.host, server.port),
+            Some(server) => server.address(),
             None => "-".into(),
         };
         let (encoded, [name, start, stop]) = (region.name().encoded, texts(region));

@@ -129,7 +129,7 @@ pub(super) fn one_of(servers: &[ServerName], named: &str, what: &str) -> Result<
         let host = &server.host;
         let port = server.port;
         named == server.to_string()
-            || named == format!("{host}:{port}")
+            || named == server.address()
             || named == format!("{host},{port}")
     };
     match servers.iter().find(is_named) {

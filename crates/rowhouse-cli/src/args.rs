@@ -40,7 +40,7 @@ pub(crate) enum Command {
     /// Propose keys and indexes for a workload, and compare what they cost
     Advise(AdviseArgs),
     /// Serve a database to HBase clients
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     /// Write a backup of a whole database, also of a served one, and read it back
     Backup(BackupArgs),
     /// Check that a database is whole, without opening it

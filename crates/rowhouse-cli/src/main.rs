@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         Command::Admin(args) => command::admin::run(&args),
         Command::Advise(args) => command::advise::run(&args),
         Command::Serve(args) if args.print_config => settings_file::print(&matches),
-        Command::Serve(args) => command::serve::run(args),
+        Command::Serve(args) => command::serve::run(*args),
         Command::Backup(args) => command::backup::backup(&args),
         Command::Check(args) => command::check::run(&args),
         Command::Completions(args) => command::completions::completions(&args, Args::command()),

@@ -142,9 +142,7 @@ mod tests {
     proptest! {
         #[test]
         fn rubbish_never_panics(bytes: Vec<u8>) {
-            while let Ok(Some(_)) = take_answer(&mut BytesMut::from(&bytes[..])) {
-                return Ok(());
-            }
+            let _ = take_answer(&mut BytesMut::from(&bytes[..]));
         }
     }
 }

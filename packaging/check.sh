@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$1"
 bare="$(mktemp -d)"
 server=
-trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$bare"' EXIT
+trap '[ -z "$server" ] || { kill "$server" && wait "$server"; } 2>/dev/null || true; rm -rf "$bare"' EXIT
 
 fail() { echo "$*" >&2; exit 1; }
 

@@ -53,6 +53,7 @@ master="$bootstrap"
 launch
 steps_until_stop
 step 120 Queries zk "$zookeeper"
+step 60 Mailboxes zk "$zookeeper" index
 step 120 Searches zk "$zookeeper"
 step 180 History zk "$zookeeper" replay "$here/histories/apache-2.6.4.txt.gz"
 stop

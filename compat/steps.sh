@@ -51,6 +51,7 @@ steps_until_stop() {
   step 180 AsyncScans zk "$zookeeper" "${ASYNC_ROUNDS:-2}"
   step 120 Endpoints zk "$zookeeper"
   step 120 Families zk "$zookeeper"
+  step 60 Mailboxes zk "$zookeeper"
   step 240 Kept zk "$zookeeper"
   step 240 Reopened zk "$zookeeper"
   step 120 Flush zk "$zookeeper"

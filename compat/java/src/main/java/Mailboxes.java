@@ -74,12 +74,12 @@ public final class Mailboxes {
       for (String user : List.of("bo", "bob", "bobby")) {
         for (Mail mail : MAILS) {
           byte[] qualifier = Bytes.add(Bytes.toBytes(Long.MAX_VALUE - mail.at), Bytes.toBytes(mail.id), Bytes.toBytes(mail.sender));
-          table.put(new Put(Bytes.toBytes(user + "\0")).addColumn(M, qualifier, Bytes.toBytes("Subject")));
+          table.put(new Put(Bytes.toBytes(user + "\0\1")).addColumn(M, qualifier, Bytes.toBytes("Subject")));
         }
       }
       checks.equal("of one sender, by the cells' qualifiers", "[6, 4, 1]", () -> {
         List<Integer> ids = new ArrayList<>();
-        Get get = new Get(Bytes.toBytes("bob\0")).setFilter(new QualifierFilter(CompareOperator.EQUAL, new SubstringComparator("eve")));
+        Get get = new Get(Bytes.toBytes("bob\0\1")).setFilter(new QualifierFilter(CompareOperator.EQUAL, new SubstringComparator("eve")));
         for (Cell cell : table.get(get).rawCells()) ids.add(Bytes.toInt(CellUtil.cloneQualifier(cell), 8));
         return ids.toString();
       });
@@ -106,9 +106,9 @@ public final class Mailboxes {
     }
   }
 
-  /** The senders in keys of entries: user, 0, sender, 0, the key of the row. */
+  /** The senders in keys of entries: user, 0, 1, sender, 0, 1, the key of the row. */
   private static List<String> senders(List<Result> entries) {
-    return entries.stream().map(row -> Bytes.toString(row.getRow()).split("\0")[1]).toList();
+    return entries.stream().map(row -> Bytes.toString(row.getRow()).split("\0\1")[1]).toList();
   }
 
   /** The ids in the index family of one mailbox, which is read alone. */

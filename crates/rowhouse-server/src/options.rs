@@ -25,8 +25,8 @@ pub struct Options {
     /// The most request and answer bytes per second on a region server. Further calls wait. `None`,
     /// the default, sets no limit.
     pub bytes_per_server: Option<u64>,
-    /// The ZooKeeper port's address. Default `127.0.0.1:2181`.
-    pub zookeeper: String,
+    /// The ZooKeeper port's address; `None` for none. Default `127.0.0.1:2181`.
+    pub zookeeper: Option<String>,
     /// The address announced to clients, if it differs from the listening address: with NAT, in a
     /// container, or when listening on every interface. Several region servers are announced with
     /// the ports after it.
@@ -88,7 +88,7 @@ impl Options {
             region_servers: 1,
             ops_per_server: None,
             bytes_per_server: None,
-            zookeeper: "127.0.0.1:2181".into(),
+            zookeeper: Some("127.0.0.1:2181".into()),
             advertise: None,
             backups: None,
             bulk_load_directory: None,

@@ -28,7 +28,7 @@ use crate::{Options, balancer, connection, descriptors, zookeeper};
 pub struct Server {
     cluster: Arc<Cluster>,
     address: String,
-    zookeeper: SocketAddr,
+    zookeeper: Option<SocketAddr>,
     web: Option<SocketAddr>,
     stop: watch::Sender<bool>,
 }
@@ -160,7 +160,10 @@ impl Server {
             refuse_exposed(local_address(listener)?, "--web", &options)?;
         }
         access.check_name(&master.announced.0);
-        let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
+        let zookeeper = match &options.zookeeper {
+            Some(address) => Some(bind(address, "--zookeeper").await?),
+            None => None,
+        };
         let ports = region_servers.len() + 1;
         descriptors::raise(descriptors_required(ports, options.settings.open_files_max));
         if let Some(dir) = options.backups.as_ref().filter(|dir| !dir.is_dir()) {
@@ -179,7 +182,6 @@ impl Server {
         let cluster = Arc::new(cluster);
         let address = cluster.master.name.address();
         cluster.store.set_address(&address)?;
-        let nodes = Arc::new(zookeeper::Nodes::new(Arc::clone(&cluster))?);
         for (_, make) in observers {
             // An observer may hold the store, which closes only with the server from here on.
             cluster.store.observe_named(make(&cluster.store))?;
@@ -187,7 +189,7 @@ impl Server {
         let (stop, stopping) = watch::channel(false);
         let server = Self {
             address,
-            zookeeper: local_address(&zookeeper)?,
+            zookeeper: zookeeper.as_ref().map(local_address).transpose()?,
             web: web_address,
             cluster: Arc::clone(&cluster),
             stop,
@@ -209,12 +211,16 @@ impl Server {
         if cluster.access.users.has_file() {
             tasks.spawn(reload_users(Arc::clone(&cluster), stopping.clone()));
         }
-        let stop = stopping.clone();
-        let serve =
-            move |stream, peer| zookeeper::serve(stream, peer, Arc::clone(&nodes), stop.clone());
-        tasks.spawn(accept(zookeeper, CONNECTIONS_MAX, stopping, serve));
+        if let Some(zookeeper) = zookeeper {
+            let nodes = Arc::new(zookeeper::Nodes::new(Arc::clone(&cluster))?);
+            let stop = stopping.clone();
+            let serve = move |stream, peer| {
+                zookeeper::serve(stream, peer, Arc::clone(&nodes), stop.clone())
+            };
+            tasks.spawn(accept(zookeeper, CONNECTIONS_MAX, stopping, serve));
+        }
         drop(tasks);
-        tracing::info!(address = server.address, zookeeper = %server.zookeeper, "serving");
+        tracing::info!(address = server.address, zookeeper = ?server.zookeeper, "serving");
         Ok(server)
     }
 
@@ -240,8 +246,8 @@ impl Server {
         self.web
     }
 
-    /// Returns the ZooKeeper port's address.
-    pub fn zookeeper(&self) -> SocketAddr {
+    /// Returns the ZooKeeper port's address, if there is one.
+    pub fn zookeeper(&self) -> Option<SocketAddr> {
         self.zookeeper
     }
 

@@ -39,7 +39,7 @@ pub(crate) async fn main() -> Result<()> {
     let dir = tempfile::tempdir().expect("the temporary directory can be written");
     let mut options = Options::new(dir.path());
     options.listen = "127.0.0.1:0".into();
-    options.zookeeper = "127.0.0.1:0".into();
+    options.zookeeper = Some("127.0.0.1:0".into());
     let server = Server::builder(options).observer("fans", |store| Fans(store.clone()));
     let server = server.start().await?;
 

@@ -57,6 +57,9 @@ pub(crate) struct ServeArgs {
     /// Listen here for ZooKeeper's protocol, for clients that look up their cluster there
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:2181")]
     pub(crate) zookeeper: String,
+    /// Serve no port of ZooKeeper: clients use the registries of RPC or the master
+    #[arg(long, conflicts_with = "zookeeper")]
+    pub(crate) no_zookeeper: bool,
     /// Serve web pages, metrics for Prometheus and health over HTTP here, to all who connect, or to
     /// users with --users [default: 127.0.0.1:16010 if that port is free]
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address)]
@@ -239,7 +242,7 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
         region_servers: args.region_servers,
         ops_per_server: args.ops_per_server,
         bytes_per_server: args.bytes_per_server,
-        zookeeper: args.zookeeper,
+        zookeeper: (!args.no_zookeeper).then_some(args.zookeeper),
         advertise: args.advertise,
         web: match args.web {
             _ if args.no_web => WebPort::Off,
@@ -334,7 +337,7 @@ fn ready_line(server: &Server, data: &Path, log: &Path) -> String {
     serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
         "rpc": address,
-        "zookeeper": server.zookeeper().to_string(),
+        "zookeeper": server.zookeeper().map(|it| it.to_string()),
         "web": server.web().map(|web| web_url(web, announced, server.has_tls())),
         "region_servers": server.region_servers(),
         "data": data,
@@ -346,19 +349,7 @@ fn ready_line(server: &Server, data: &Path, log: &Path) -> String {
 /// Returns the connection information for the user, on one screen.
 fn screen(server: &Server, data: &Path, log: &Path) -> String {
     let address = server.address();
-    let zookeeper = server.zookeeper();
-    let port = zookeeper.port();
     let announced = address.rsplit_once(':').map_or(address, |(host, _)| host);
-    let host = if zookeeper.ip().is_unspecified() {
-        // A server that listens on every interface has been given the address for its clients.
-        announced.to_owned()
-    } else {
-        match zookeeper.ip() {
-            // HBase's clients take the port from an address with colons.
-            IpAddr::V6(ip) => format!("[{ip}]:{port}"),
-            ip => ip.to_string(),
-        }
-    };
     let data = data.display();
     let log = log.display();
     let has_tls = server.has_tls();
@@ -381,17 +372,23 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
         ""
     };
     let registry = "hbase.client.registry.impl=org.apache.hadoop.hbase.client";
+    let mut ways = vec![
+        format!(
+            "{registry}.RpcConnectionRegistry\n       hbase.client.bootstrap.servers={address}"
+        ),
+        format!("{registry}.MasterRegistry\n       hbase.masters={address}"),
+    ];
+    if let Some(zookeeper) = server.zookeeper() {
+        ways.insert(0, quorum(zookeeper, announced));
+    }
+    let count = if ways.len() == 3 { "three" } else { "two" };
+    let ways = (1..).zip(ways).map(|(number, way)| format!("    {number}. {way}\n"));
+    let ways = ways.collect::<String>();
     format!(
         "rowhouse {} serves {data}
 
-  HBase clients connect in one of three ways:
-    1. hbase.zookeeper.quorum={host}
-       hbase.zookeeper.property.clientPort={port}
-    2. {registry}.RpcConnectionRegistry
-       hbase.client.bootstrap.servers={address}
-    3. {registry}.MasterRegistry
-       hbase.masters={address}
-
+  HBase clients connect in one of {count} ways:
+{ways}
   shell  rowhouse shell {shell}
 {region_servers}{web}{tls}  log    {log}
 
@@ -399,6 +396,19 @@ Ctrl-C stops the server.
 ",
         env!("CARGO_PKG_VERSION")
     )
+}
+
+/// Returns the settings of HBase's clients for the ZooKeeper port.
+fn quorum(zookeeper: SocketAddr, announced: &str) -> String {
+    let port = zookeeper.port();
+    let host = match zookeeper.ip() {
+        // A server that listens on every interface has been given the address for its clients.
+        ip if ip.is_unspecified() => announced.to_owned(),
+        // HBase's clients take the port from an address with colons.
+        IpAddr::V6(ip) => format!("[{ip}]:{port}"),
+        ip => ip.to_string(),
+    };
+    format!("hbase.zookeeper.quorum={host}\n       hbase.zookeeper.property.clientPort={port}")
 }
 
 /// Returns the web pages' URL. With TLS it has the announced host, which the certificate names;

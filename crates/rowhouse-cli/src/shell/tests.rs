@@ -160,7 +160,7 @@ async fn explain_shows_the_index_that_the_server_takes() {
     let dir = tempfile::tempdir().unwrap();
     let options = Options {
         listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
+        zookeeper: Some("127.0.0.1:0".into()),
         ..Options::new(dir.path())
     };
     let server = Server::start(options).await.unwrap();
@@ -196,13 +196,13 @@ async fn port_of_another_protocol_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let options = Options {
         listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
+        zookeeper: Some("127.0.0.1:0".into()),
         web: WebPort::At("127.0.0.1:0".into()),
         ..Options::new(dir.path())
     };
     let server = Server::start(options).await.unwrap();
     let rpc = server.address().to_owned();
-    let zookeeper = server.zookeeper();
+    let zookeeper = server.zookeeper().unwrap();
     let web = server.web().unwrap();
     for (url, message) in [
         (
@@ -270,7 +270,7 @@ fn transcripts(script: &[&str]) -> (String, String) {
         let dir = tempfile::tempdir().unwrap();
         let options = Options {
             listen: "127.0.0.1:0".into(),
-            zookeeper: "127.0.0.1:0".into(),
+            zookeeper: Some("127.0.0.1:0".into()),
             ..Options::new(dir.path())
         };
         let server = Server::start(options).await.unwrap();

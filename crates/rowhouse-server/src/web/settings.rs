@@ -70,7 +70,7 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         ("region_servers", number((*region_servers).into())),
         ("ops_per_server", limit(reader, ops_per_server.map(number))),
         ("bytes_per_server", limit(reader, bytes_per_server.map(bytes))),
-        ("zookeeper", zookeeper.clone()),
+        ("zookeeper", or_none(reader, zookeeper.clone())),
         ("advertise", or_none(reader, advertise.clone())),
         ("backups", or_none(reader, backups.as_ref().map(|dir| dir.display().to_string()))),
         (

@@ -138,7 +138,7 @@ fn open_connections_are_closed_and_new_ones_refused() {
     let mut used = server.connect(Service::Master);
     used.call(&proto::IsMasterRunningRequest::default()).unwrap();
     let address = server.address().to_owned();
-    let zookeeper = server.zookeeper();
+    let zookeeper = server.zookeeper().unwrap();
     let mut looking = Client::silent(&zookeeper.to_string());
     server.stop();
     for client in [&mut silent, &mut connected, &mut used, &mut looking] {
@@ -181,7 +181,7 @@ fn a_port_in_use_is_named_with_its_flag() {
     let mut listen = options(dir.path());
     listen.listen = address.clone();
     let mut zookeeper = options(dir.path());
-    zookeeper.zookeeper = address.clone();
+    zookeeper.zookeeper = Some(address.clone());
     for (options, flag) in [(listen, "--listen"), (zookeeper, "--zookeeper")] {
         let error = start_error(options);
         assert_eq!(error.kind(), ErrorKind::InUse);

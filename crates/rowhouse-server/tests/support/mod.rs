@@ -109,7 +109,7 @@ impl TestServer {
 
     /// Returns `host:port` for the ZooKeeper port.
     pub(crate) fn zookeeper(&self) -> std::net::SocketAddr {
-        self.server.as_ref().unwrap().zookeeper()
+        self.server.as_ref().unwrap().zookeeper().unwrap()
     }
 
     /// `host:port` for metrics and health.
@@ -205,7 +205,7 @@ fn runtime_of(threads: usize) -> Runtime {
 pub(crate) fn options(data: &Path) -> Options {
     let mut options = Options::new(data);
     options.listen = "127.0.0.1:0".into();
-    options.zookeeper = "127.0.0.1:0".into();
+    options.zookeeper = Some("127.0.0.1:0".into());
     options
 }
 

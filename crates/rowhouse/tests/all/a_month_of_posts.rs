@@ -133,7 +133,7 @@ async fn a_month_is_returned_whole_through_a_server() -> Result<()> {
     check(&blog, &posts).await?;
     database.admin().flush("blog").await?;
 
-    let zookeeper_url = format!("hbase+zk://{}", server.zookeeper());
+    let zookeeper_url = format!("hbase+zk://{}", server.zookeeper().unwrap());
     let database = rowhouse::open(zookeeper_url).await?;
     check(&database.table("blog").await?, &posts).await?;
     database.close().await?;

@@ -60,7 +60,7 @@ fn rows_of_a_server_change_one_by_one_for_all_its_clients() {
     let dir = tempfile::tempdir().unwrap();
     let options = Options {
         listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
+        zookeeper: Some("127.0.0.1:0".into()),
         ..Options::new(dir.path())
     };
     let server = runtime.block_on(Server::start(options)).unwrap();

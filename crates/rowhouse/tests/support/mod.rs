@@ -7,7 +7,11 @@ use rowhouse_server::{Options, Server};
 
 /// Returns the options for a server that listens on free ports on the loopback interface.
 pub(crate) fn loopback(data: impl Into<PathBuf>) -> Options {
-    Options { listen: "127.0.0.1:0".into(), zookeeper: "127.0.0.1:0".into(), ..Options::new(data) }
+    Options {
+        listen: "127.0.0.1:0".into(),
+        zookeeper: Some("127.0.0.1:0".into()),
+        ..Options::new(data)
+    }
 }
 
 /// Runs a test on an embedded database, then through a server; the second argument of `test` is

@@ -112,7 +112,7 @@ impl Scene {
         let dir = tempfile::tempdir().unwrap();
         let options = Options {
             listen: "127.0.0.1:0".into(),
-            zookeeper: "127.0.0.1:0".into(),
+            zookeeper: Some("127.0.0.1:0".into()),
             ..Options::new(dir.path())
         };
         Self { server: Server::start(options).await.unwrap(), _dir: dir }

@@ -202,7 +202,7 @@ async fn measure(args: &HotspotArgs) -> Result<Vec<Measured>> {
     let data = std::env::temp_dir().join(format!("rowhouse-hotspot-{}", std::process::id()));
     let options = Options {
         listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
+        zookeeper: Some("127.0.0.1:0".into()),
         region_servers: SERVERS,
         ops_per_server: Some(args.ops_per_server),
         ..Options::new(&data)

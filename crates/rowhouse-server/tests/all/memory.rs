@@ -347,7 +347,7 @@ fn a_connection_that_does_not_finish_its_first_request_ends() {
     let (server, _) = small_server();
     let mut rpc = TcpStream::connect(server.address()).unwrap();
     rpc.write_all(b"HBas").unwrap();
-    let mut zookeeper = TcpStream::connect(server.zookeeper().unwrap()).unwrap();
+    let mut zookeeper = TcpStream::connect(server.zookeeper()).unwrap();
     zookeeper.write_all(&[0, 0, 0, 45, 0]).unwrap();
     for stream in [&mut rpc, &mut zookeeper] {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();

@@ -138,7 +138,7 @@ fn open_connections_are_closed_and_new_ones_refused() {
     let mut used = server.connect(Service::Master);
     used.call(&proto::IsMasterRunningRequest::default()).unwrap();
     let address = server.address().to_owned();
-    let zookeeper = server.zookeeper().unwrap();
+    let zookeeper = server.zookeeper();
     let mut looking = Client::silent(&zookeeper.to_string());
     server.stop();
     for client in [&mut silent, &mut connected, &mut used, &mut looking] {

@@ -23,7 +23,7 @@ struct Session {
 impl Session {
     /// Opens a TCP connection and sends nothing.
     fn silent(server: &TestServer) -> Self {
-        let stream = TcpStream::connect(server.zookeeper().unwrap()).unwrap();
+        let stream = TcpStream::connect(server.zookeeper()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         Self { stream, input: BytesMut::new(), xid: 0 }
     }

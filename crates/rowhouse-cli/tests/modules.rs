@@ -132,6 +132,7 @@ const SERVER: &[Layer] = &[
 
 const FORMAT: &[Layer] = &[
     ("messages", &["proto", "exception"]),
+    ("users", &["token", "sasl"]),
     ("RPC", &["rpc"]),
     ("conversions", &["convert", "meta", "zk"]),
     ("files", &["hfile", "keystore", "pem"]),
@@ -150,7 +151,7 @@ const FACADE: &[Layer] = &[
     ("tables", &["rows", "table", "row_put", "fit", "observer", "counters"]),
     ("queries", &["analysis", "query", "transaction"]),
     ("database", &["database", "builder", "admin"]),
-    ("tools", &["search_copy", "advise"]),
+    ("tools", &["search_copy", "advise", "testing"]),
 ];
 
 const CLI: &[Layer] = &[

@@ -106,7 +106,10 @@ fn a_server_is_configured_by_a_file_and_prints_the_settings_in_effect() {
     let arguments = ["--config", "rowhouse.toml", "--data", "elsewhere"];
     let printed = run(dir.path(), &[&["serve", "--print-config"][..], &arguments].concat());
     let printed = String::from_utf8(printed.stdout).unwrap();
-    assert!(printed.contains("data = \"elsewhere\"\nlisten = \"127.0.0.1:0\"\n"), "{printed}");
+    assert!(
+        printed.contains("data = \"elsewhere\"\ntemporary = false\nlisten = \"127.0.0.1:0\"\n"),
+        "{printed}"
+    );
     assert!(!dir.path().join("elsewhere").exists());
 
     let mut server = Served::start(dir.path(), &arguments);

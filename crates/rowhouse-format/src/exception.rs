@@ -10,6 +10,11 @@ use rowhouse_model::{Error, ErrorKind, ServerName};
 
 use crate::proto;
 
+/// Creates the error for bytes that violate the protocol.
+pub(crate) fn malformed(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Protocol, message)
+}
+
 /// A Java exception in the wire form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exception {

@@ -25,8 +25,8 @@ use prost::Message;
 use rowhouse_model::{Error, Result};
 use sha1::Sha1;
 
+use crate::exception::malformed;
 use crate::proto;
-use crate::rpc::malformed;
 
 /// The kind of HBase's tokens.
 pub const TOKEN_KIND: &str = "HBASE_AUTH_TOKEN";

@@ -15,9 +15,10 @@
 use std::ops::Deref;
 use std::path::Path;
 
+use rowhouse_model::{Error, Result};
 use tempfile::TempDir;
 
-use crate::{Database, DatabaseBuilder, Error, Result};
+use crate::{Database, DatabaseBuilder};
 
 /// A database in a temporary directory, which goes when this value is dropped.
 pub struct TestDatabase {

@@ -72,6 +72,9 @@ fn written_out(matches: &ArgMatches) -> Result<String> {
             Ok(if is_literal { value.to_owned() } else { quoted(value) })
         });
         let values: Vec<String> = values.collect::<Result<_>>()?;
+        let is_default = matches.value_source(id) == Some(ValueSource::DefaultValue);
+        // A default that another setting excludes could not be read back beside it.
+        let values = if is_default && is_excluded(argument, matches) { Vec::new() } else { values };
         let line = match (argument.get_action(), values.first()) {
             (ArgAction::SetTrue, _) => format!("{name} = {}", matches.get_flag(id)),
             (ArgAction::Append, Some(_)) => format!("{name} = [{}]", values.join(", ")),
@@ -98,18 +101,23 @@ struct Setting {
 impl Setting {
     /// Returns true if the command line has the setting, or one that excludes it.
     fn is_overridden(&self, given: &ArgMatches) -> bool {
-        let serve = serve_command();
-        let excluding = serve.get_arg_conflicts_with(&self.argument);
-        let excluded = serve.get_arguments().filter(|other| {
-            serve
-                .get_arg_conflicts_with(other)
-                .iter()
-                .any(|it| it.get_id() == self.argument.get_id())
-        });
-        excluding.into_iter().chain(excluded).chain([&self.argument]).any(|argument| {
-            given.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine)
-        })
+        is_given(&self.argument, given) || is_excluded(&self.argument, given)
     }
+}
+
+/// Returns true if an argument is on the command line.
+fn is_given(argument: &Arg, given: &ArgMatches) -> bool {
+    given.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine)
+}
+
+/// Returns true if the command line has an argument that excludes this one.
+fn is_excluded(argument: &Arg, given: &ArgMatches) -> bool {
+    let serve = serve_command();
+    let excluding = serve.get_arg_conflicts_with(argument);
+    let excluded = serve.get_arguments().filter(|other| {
+        serve.get_arg_conflicts_with(other).iter().any(|it| it.get_id() == argument.get_id())
+    });
+    excluding.into_iter().chain(excluded).any(|argument| is_given(argument, given))
 }
 
 /// Reads a file.

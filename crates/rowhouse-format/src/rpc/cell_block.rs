@@ -3,7 +3,7 @@
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use rowhouse_model::{Cell, KeyValue, Result};
 
-use super::wire::malformed;
+use crate::exception::malformed;
 
 /// How cells are encoded in a cell block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

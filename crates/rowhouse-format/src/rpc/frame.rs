@@ -3,7 +3,7 @@
 use bytes::{Buf, Bytes, BytesMut};
 use rowhouse_model::Error;
 
-use super::wire::malformed;
+use crate::exception::malformed;
 
 /// Longest accepted frame in bytes; HBase's `hbase.ipc.max.request.size`.
 pub const FRAME_LEN_MAX: usize = 256 * 1024 * 1024;

@@ -25,4 +25,3 @@ pub use preamble::{PREAMBLE_LEN, Preamble};
 pub use request::{Request, RequestError, RequestHead, encode_request};
 pub use response::{Body, FATAL_CALL_ID, Response, encode_exception, encode_response};
 pub use wire::decode_message;
-pub(crate) use wire::malformed;

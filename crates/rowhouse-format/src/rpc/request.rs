@@ -4,8 +4,9 @@ use bytes::{BufMut, Bytes, BytesMut};
 use prost::Message;
 use rowhouse_model::{Cell, Error, Result};
 
-use super::wire::{decode_message, delimited_len, malformed, take_delimited};
+use super::wire::{decode_message, delimited_len, take_delimited};
 use super::{Call, CellCodec, CellReader, Method, Service, shape};
+use crate::exception::malformed;
 use crate::proto;
 
 /// A received request with the message undecoded.

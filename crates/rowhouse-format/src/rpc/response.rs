@@ -4,9 +4,9 @@ use bytes::{BufMut, Bytes, BytesMut};
 use prost::Message;
 use rowhouse_model::{Error, KeyValue, Result};
 
-use super::wire::{decode_message, delimited_len, malformed, take_delimited};
+use super::wire::{decode_message, delimited_len, take_delimited};
 use super::{CellCodec, CellReader};
-use crate::exception::Exception;
+use crate::exception::{Exception, malformed};
 use crate::proto;
 
 /// The call id, −1, in server messages that answer no call.

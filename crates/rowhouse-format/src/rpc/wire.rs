@@ -2,7 +2,9 @@
 
 use bytes::{Buf, Bytes};
 use prost::Message;
-use rowhouse_model::{Error, ErrorKind, Result};
+use rowhouse_model::Result;
+
+use crate::exception::malformed;
 
 /// Decodes a whole message; the byte fields share `bytes`.
 ///
@@ -31,9 +33,4 @@ pub(super) fn take_delimited(bytes: &mut Bytes) -> Result<Bytes> {
 pub(super) fn delimited_len(message: &impl Message) -> usize {
     let len = message.encoded_len();
     prost::length_delimiter_len(len) + len
-}
-
-/// Creates the error for bytes that violate the protocol.
-pub(crate) fn malformed(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Protocol, message)
 }

@@ -4,7 +4,7 @@
 use rowhouse_model::{Error, Result};
 
 use super::MESSAGE_LEN_MAX;
-use crate::rpc::malformed;
+use crate::exception::malformed;
 
 /// A message's directives, in order.
 #[derive(Clone, PartialEq, Eq)]

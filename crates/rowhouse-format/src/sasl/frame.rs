@@ -3,8 +3,7 @@
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use rowhouse_model::Result;
 
-use crate::exception::Exception;
-use crate::rpc::malformed;
+use crate::exception::{Exception, malformed};
 
 /// The longest message of DIGEST-MD5: RFC 2831 has responses of less than 4096 bytes.
 pub const MESSAGE_LEN_MAX: usize = 4095;

@@ -179,9 +179,16 @@ impl Users {
                            for clients with a certificate or a token";
                 return Err(denied(why));
             }
+            Proof::Certificate { until_ms } if *until_ms <= now_ms => {
+                return Err(denied(&format!("the client certificate has ended: at_ms={until_ms}")));
+            }
             Proof::Certificate { until_ms } => (now_ms, *until_ms),
-            // What revokes the token revokes the new one.
-            Proof::Token(token) => (token.issued_ms, token.expires_ms),
+            Proof::Token(token) => {
+                // The last key signs: a token whose key is gone must not live on in a new one.
+                keys.check(token, now_ms).map_err(|refusal| denied(&refusal.to_string()))?;
+                // What revokes the token revokes the new one.
+                (token.issued_ms, token.expires_ms)
+            }
         };
         let expires_ms = until_ms.min(now_ms + SERVED_LIFE_MS_MAX);
         let sequence = i64::from_be_bytes(random()?) & i64::MAX;
@@ -193,5 +200,54 @@ impl Users {
 
     fn keys(&self) -> Arc<Keys> {
         Arc::clone(&self.loaded.read().0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(dir: &std::path::Path) -> Users {
+        let mut users = Users::new("certificate,token".parse().unwrap());
+        users.open(dir).unwrap();
+        users
+    }
+
+    fn identity(proof: Proof) -> Identity {
+        Identity { user: "alice".into(), proof }
+    }
+
+    fn issue(file: &UserFile) -> Proof {
+        let token = file.issue("alice", 60_000, "cluster").unwrap();
+        Proof::Token(TokenIdentifier::parse(&token.identifier).unwrap())
+    }
+
+    #[test]
+    fn a_token_that_has_ended_makes_no_other_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let users = open(dir.path());
+        let file = UserFile::at(dir.path());
+        let steps: [fn(&UserFile); 2] =
+            [|file| file.rotate_keys(true).unwrap(), |file| file.revoke("alice").unwrap()];
+        for end in steps {
+            let identity = identity(issue(&file));
+            users.reload();
+            assert!(users.token_for(&identity, "cluster").is_ok());
+            end(&file);
+            users.reload();
+            let error = users.token_for(&identity, "cluster").unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::AccessDenied, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_that_has_ended_makes_no_token() {
+        let dir = tempfile::tempdir().unwrap();
+        let users = open(dir.path());
+        let made = |until_ms| {
+            users.token_for(&identity(Proof::Certificate { until_ms }), "cluster").is_ok()
+        };
+        assert!(made(now_ms() + 60_000));
+        assert!(!made(now_ms()));
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Users {
     pub(crate) sources: UserSources,
     file: Option<UserFile>,
     loaded: RwLock<(Arc<Keys>, Option<Stamp>)>,
+    /// The stamp at the last failure that was logged, until a read succeeds.
+    failed: Mutex<Option<Option<Stamp>>>,
     /// Changes when the keys do.
     changes: watch::Sender<()>,
     failures: Mutex<FailureLog>,
@@ -36,6 +38,7 @@ impl Users {
             sources,
             file: None,
             loaded: RwLock::default(),
+            failed: Mutex::default(),
             changes: watch::Sender::new(()),
             failures: Mutex::default(),
         }
@@ -55,28 +58,26 @@ impl Users {
         Ok(())
     }
 
-    /// Reads the file again if it has changed. If it is wrong the earlier keys stay, and the log
-    /// says why.
+    /// Reads the file again if it has changed. If it is wrong the earlier keys stay, the log says
+    /// why, once for each change, and the next call tries again.
     pub(crate) fn reload(&self) {
         let Some(file) = &self.file else { return };
         let stamp = file.stamp();
         if stamp == self.loaded.read().1 {
             return;
         }
-        let read = match stamp {
-            Some(_) => file.read_or_create(),
-            None => Err(Error::new(ErrorKind::Io, "there is no file of users any more")),
-        };
-        match read {
+        let missing = || Error::new(ErrorKind::Io, "there is no file of users any more");
+        match file.read().and_then(|read| read.ok_or_else(missing)) {
             Ok((keys, stamp)) => {
                 *self.loaded.write() = (Arc::new(keys), Some(stamp));
+                *self.failed.lock() = None;
                 self.changes.send_replace(());
                 tracing::info!("the users were read again");
             }
             Err(error) => {
-                // Reported once for each change.
-                self.loaded.write().1 = stamp;
-                tracing::error!(%error, "the file of users is wrong; the earlier users stay");
+                if self.failed.lock().replace(stamp) != Some(stamp) {
+                    tracing::error!(%error, "the file of users is wrong; the earlier users stay");
+                }
             }
         }
     }
@@ -238,6 +239,30 @@ mod tests {
             let error = users.token_for(&identity, "cluster").unwrap_err();
             assert_eq!(error.kind(), ErrorKind::AccessDenied, "{error}");
         }
+    }
+
+    #[test]
+    fn a_file_that_could_not_be_read_is_read_once_it_can_be() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let users = open(dir.path());
+        let file = UserFile::at(dir.path());
+        let identity = identity(issue(&file));
+        users.reload();
+        file.revoke("alice").unwrap();
+        let set_mode = |mode| {
+            let path = dir.path().join("users");
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set_mode(0o640);
+        users.reload();
+        assert!(users.failed.lock().is_some());
+        assert!(users.token_for(&identity, "cluster").is_ok());
+        // This changes neither length nor time of the content.
+        set_mode(0o600);
+        users.reload();
+        assert!(users.failed.lock().is_none());
+        assert!(users.token_for(&identity, "cluster").is_err());
     }
 
     #[test]

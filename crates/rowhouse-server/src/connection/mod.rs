@@ -22,7 +22,7 @@ use tokio::task::{JoinError, JoinSet};
 
 use self::output::Output;
 use crate::access::{
-    CertificateUser, Claim, Identity, Login, Opened, Proof, Protocol, Stream, decide,
+    CertificateUser, Claim, Identity, Login, Opened, Proof, Protocol, Stream, decide, now_ms,
 };
 use crate::answer::Answer;
 use crate::call::{Caller, Client, Share};
@@ -356,7 +356,8 @@ impl Connection {
     fn admit(&mut self, head: &ConnectionHead) {
         let users = &self.context.cluster.access.users;
         let claim = Claim { user: head.user.as_deref(), real_user: head.real_user.as_deref() };
-        let decided = decide(users.sources, self.certificate.as_ref(), self.token.as_ref(), claim);
+        let (certificate, token) = (self.certificate.as_ref(), self.token.as_ref());
+        let decided = decide(users.sources, certificate, token, claim, now_ms());
         let identity = match decided {
             Ok(identity) => identity,
             Err(why) => {

@@ -35,8 +35,8 @@ const COOKIE_NAME: &str = "rowhouse_session";
 #[derive(Clone, Copy)]
 pub(super) struct WebClient {
     pub(super) peer: SocketAddr,
-    /// Whether a client certificate that counts names a user.
-    pub(super) has_user: bool,
+    /// When the client certificate ends, if one that counts names a user.
+    pub(super) user_until_ms: Option<i64>,
     pub(super) is_tls: bool,
 }
 
@@ -79,7 +79,8 @@ pub(super) async fn check(
 ) -> Response {
     let sources = web.context.cluster.access.users.sources;
     let is_open = sources.claimed || OPEN.contains(&request.uri().path());
-    if is_open || client.has_user || has_user(&web, request.headers()) {
+    let has_certificate = client.user_until_ms.is_some_and(|until_ms| now_ms() < until_ms);
+    if is_open || has_certificate || has_user(&web, request.headers()) {
         return next.run(request).await;
     }
     let is_page = request.method() == Method::GET

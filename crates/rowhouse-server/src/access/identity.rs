@@ -6,7 +6,7 @@ use rowhouse_model::{Error, Result};
 use crate::UserSources;
 
 /// The most bytes in a user name.
-const USER_LEN_MAX: usize = 255;
+pub(super) const USER_LEN_MAX: usize = 255;
 
 /// A connection's user, and the proof.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use tokio::sync::watch;
 
 use super::failures::FailureLog;
-use super::identity::{Identity, Proof};
+use super::identity::{Identity, Proof, USER_LEN_MAX};
 use super::keys::{Keys, SERVED_LIFE_MS_MAX, TokenRefusal};
 use super::login::{Login, Step};
 use super::user_file::{Stamp, UserFile, now_ms, random};
@@ -28,6 +28,9 @@ pub(crate) struct Users {
     changes: watch::Sender<()>,
     failures: Mutex<FailureLog>,
 }
+
+/// The most bytes of a reason that are logged: it may contain what a client sent.
+const REASON_LEN_MAX: usize = 1_000;
 
 /// The longest time until a token's end is looked at again: the system's clock may be set.
 const LOOK_MAX: Duration = Duration::from_secs(60);
@@ -111,10 +114,11 @@ impl Users {
         step
     }
 
-    /// Logs that a client was refused, unless too many were.
+    /// Logs that a client was refused, unless too many were. The client may have chosen the user.
     pub(crate) fn log_failure(&self, peer: SocketAddr, user: Option<&str>, why: &str) {
         if let Some(omitted) = self.failures.lock().admit(Instant::now()) {
-            let user = user.unwrap_or_default();
+            let user = shortened(user.unwrap_or_default(), USER_LEN_MAX);
+            let why = shortened(why, REASON_LEN_MAX);
             tracing::warn!(%peer, user, why, omitted, "authentication failed");
         }
     }
@@ -204,6 +208,11 @@ impl Users {
     }
 }
 
+/// Returns the beginning of a text, with at most so many bytes.
+fn shortened(text: &str, len_max: usize) -> &str {
+    &text[..text.floor_char_boundary(len_max)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,6 +272,13 @@ mod tests {
         users.reload();
         assert!(users.failed.lock().is_none());
         assert!(users.token_for(&identity, "cluster").is_err());
+    }
+
+    #[test]
+    fn texts_of_clients_are_shortened_between_characters() {
+        assert_eq!(shortened("alice", 255), "alice");
+        assert_eq!(shortened("a爱", 2), "a");
+        assert_eq!(shortened(&"a".repeat(300), 255).len(), 255);
     }
 
     #[test]

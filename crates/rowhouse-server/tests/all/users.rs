@@ -171,6 +171,30 @@ fn a_revocation_ends_a_client_that_always_sends() {
 }
 
 #[test]
+fn a_revocation_ends_a_client_that_takes_no_answers() {
+    let server = start("token");
+    let token = issue(&server, "alice", HOUR_MS);
+    wait_for(|| login(&server, &token).is_ok());
+    let mut client = Client::login(server.address(), &token, Service::ClientMeta).unwrap();
+    let mut calls = bytes::BytesMut::new();
+    for _ in 0..1_000 {
+        client.write(&mut calls, &proto::GetClusterIdRequest {}, &[]);
+    }
+    let (sent, blocked) = std::sync::mpsc::channel();
+    let writer = std::thread::spawn(move || {
+        while client.try_send_bytes(&calls) {
+            let _ = sent.send(());
+        }
+    });
+    // Until the server waits for the client, and the client for the server.
+    while blocked.recv_timeout(Duration::from_secs(1)).is_ok() {}
+    assert!(!writer.is_finished());
+    UserFile::at(server.data()).revoke("alice").unwrap();
+    wait_for(|| writer.is_finished());
+    writer.join().unwrap();
+}
+
+#[test]
 fn servers_say_whether_users_are_checked() {
     let capability = |users: &str| {
         let server = start(users);

@@ -494,6 +494,14 @@ mod pages {
             |cookie: &str| request(&server, "GET /tables", &format!("Cookie: {cookie}\r\n"), "");
         assert_eq!(status(&page(cookie)), "200");
         assert_eq!(status(&page("rowhouse_session=0")), "401");
+        let again = form(&token.to_text());
+        let other = header(&again, "set-cookie").unwrap().split(';').next().unwrap();
+        assert_eq!(status(&page(other)), "200");
+        let left = request(&server, "POST /logout", &format!("Cookie: {other}\r\n"), "");
+        assert_eq!((status(&left), header(&left, "location")), ("303", Some("/login")));
+        assert_eq!((status(&page(other)), status(&page(cookie))), ("401", "200"));
+        let long = format!("{}&more={}", token.to_text(), "a".repeat(16 << 10));
+        assert_eq!(status(&form(&long)), "403");
         // A form of another page does not log in.
         let other = "Origin: https://evil.example\r\n";
         let body = format!("token={}", token.to_text());

@@ -210,7 +210,8 @@ impl Users {
 
 /// Returns the beginning of a text, with at most so many bytes.
 fn shortened(text: &str, len_max: usize) -> &str {
-    &text[..text.floor_char_boundary(len_max)]
+    let is_end = |end: &usize| text.is_char_boundary(*end);
+    &text[..(0..=len_max.min(text.len())).rev().find(is_end).unwrap_or(0)]
 }
 
 #[cfg(test)]

@@ -352,8 +352,8 @@ impl Connection {
     fn admit(&mut self, head: &ConnectionHead) {
         let users = &self.context.cluster.access.users;
         let claim = Claim { user: head.user.as_deref(), real_user: head.real_user.as_deref() };
-        let (certificate, token) = (self.certificate.as_ref(), self.token.as_ref());
-        let decided = decide(users.sources, certificate, token, claim, now_ms());
+        let certificate = self.certificate.as_ref();
+        let decided = decide(users.sources, certificate, self.token.as_ref(), claim, now_ms());
         let identity = match decided {
             Ok(identity) => identity,
             Err(why) => {

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result, TableName};
 
 use crate::Options;
-use crate::limits::BULK_LOADS_MAX;
+use crate::limits::{BULK_LOAD_CALLS_MAX, BULK_LOADS_MAX};
 
 /// The files in one call, each with the family.
 pub(crate) type FamilyPaths = Vec<(Bytes, String)>;
@@ -55,18 +55,36 @@ pub(crate) struct BulkLoad {
 
 impl BulkLoad {
     /// Runs `load` once for these files and returns true if they are loaded. A call during the load
-    /// waits for it; a call after a successful load returns `true` without running `load` again.
+    /// waits for it; a call after a successful load returns `true` without running `load` again. A
+    /// load without success is forgotten.
+    ///
+    /// # Errors
+    /// What `load` fails with; `InvalidRequest` for more than [`BULK_LOAD_CALLS_MAX`] calls.
     pub(crate) fn once(
         &self,
         files: &FamilyPaths,
         load: impl FnOnce() -> Result<bool>,
     ) -> Result<bool> {
-        let call = Arc::clone(self.calls.lock().entry(files.clone()).or_default());
+        let call = {
+            let mut calls = self.calls.lock();
+            if calls.len() >= BULK_LOAD_CALLS_MAX && !calls.contains_key(files) {
+                return Err(Error::invalid(format!(
+                    "too many calls in one bulk load: max={BULK_LOAD_CALLS_MAX}"
+                )));
+            }
+            Arc::clone(calls.entry(files.clone()).or_default())
+        };
         let mut loaded = call.lock();
+        let result = if *loaded { Ok(true) } else { load() };
+        *loaded = matches!(result, Ok(true));
         if !*loaded {
-            *loaded = load()?;
+            let mut calls = self.calls.lock();
+            // A call that waits for this one holds the third reference, and decides then.
+            if Arc::strong_count(&call) == 2 {
+                calls.remove(files);
+            }
         }
-        Ok(*loaded)
+        result
     }
 }
 
@@ -361,6 +379,7 @@ mod tests {
         // A load that fails or does not fit is retried; a finished one is not.
         assert!(load.once(&files, || Err(Error::invalid("no"))).is_err());
         assert!(!load.once(&files, || Ok(false)).unwrap());
+        assert!(load.calls.lock().is_empty());
         assert!(load.once(&files, || Ok(true)).unwrap());
         let again = loads.find(&token).unwrap();
         assert!(again.once(&files, || panic!("it is loaded already")).unwrap());
@@ -372,6 +391,20 @@ mod tests {
             assert!(loads.clean_up(stranger).is_err(), "{stranger}");
             assert!(loads.find(stranger).is_err(), "{stranger}");
         }
+    }
+
+    #[test]
+    fn the_calls_of_a_load_are_bounded_and_failures_do_not_count() {
+        let load = BulkLoad::default();
+        let files = |number: usize| vec![(Bytes::from_static(b"cf"), format!("/{number}"))];
+        for number in 0..BULK_LOAD_CALLS_MAX {
+            assert!(load.once(&files(number), || Ok(true)).unwrap());
+            assert!(load.once(&files(BULK_LOAD_CALLS_MAX), || Err(Error::invalid("no"))).is_err());
+        }
+        let error = load.once(&files(BULK_LOAD_CALLS_MAX), || Ok(true)).unwrap_err();
+        assert!(error.message().contains("too many calls"), "{error}");
+        // A repeated call is answered.
+        assert!(load.once(&files(0), || panic!("it is loaded already")).unwrap());
     }
 
     #[test]

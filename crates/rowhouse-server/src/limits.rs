@@ -45,6 +45,10 @@ pub(crate) const WEB_WRITE_WAIT: Duration = Duration::from_secs(30);
 pub(crate) const WEB_MONITORING_TIME: Duration = Duration::from_secs(2);
 /// Sessions of users on the web pages. Beyond it the one that ends first is closed.
 pub(crate) const WEB_SESSIONS_MAX: usize = 1_000;
+/// Sessions of one user. Beyond it the user's own that ends first is closed.
+pub(crate) const WEB_USER_SESSIONS_MAX: usize = 50;
+/// Bytes in the form that begins a session.
+pub(crate) const WEB_LOGIN_BYTES_MAX: usize = 16 << 10;
 /// How long such a session lasts.
 pub(crate) const WEB_SESSION_TIME: Duration = Duration::from_secs(12 * 3600);
 /// HTTP/2 requests on a connection that run at once.
@@ -142,6 +146,8 @@ pub(crate) const SCANNERS_MAX: usize = 100_000;
 pub(crate) const CLOSED_SCANNERS_MAX: usize = 10_000;
 /// Maximum unfinished bulk loads; beyond it the oldest is forgotten.
 pub(crate) const BULK_LOADS_MAX: usize = 1000;
+/// Maximum finished and running calls in one bulk load.
+pub(crate) const BULK_LOAD_CALLS_MAX: usize = 10_000;
 /// Maximum cell bytes in one answer to a scan, even if the client permits more: HBase's
 /// `hbase.server.scanner.max.result.size`.
 pub(crate) const SCAN_ANSWER_BYTES_MAX: u64 = 100 << 20;

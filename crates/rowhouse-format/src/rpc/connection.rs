@@ -9,13 +9,17 @@ use super::{
 };
 use crate::exception::Exception;
 use crate::proto;
-use crate::sasl::{encode_refusal, encode_server_frame, encode_switch_to_simple};
+use crate::sasl::{MESSAGE_LEN_MAX, encode_refusal, encode_server_frame, encode_switch_to_simple};
 
 /// How many bytes of an oversized frame are read to find the call id.
 const HEADER_LEN_MAX: usize = 64 * 1024;
 
-/// The longest frame before the connection header: a ticket of Kerberos, which is skipped.
-const SASL_FRAME_LEN_MAX: usize = 64 * 1024;
+/// The longest connection header: names of the user, service, codec and client, usually a few
+/// hundred bytes. A stranger's connection holds no more.
+const CONNECTION_HEADER_LEN_MAX: usize = 12 * 1024;
+
+/// The longest ticket of Kerberos, which is skipped.
+const TICKET_LEN_MAX: usize = 64 * 1024;
 
 /// The reason for closing a connection that a ZooKeeper client opened.
 const ZOOKEEPER_CLIENT: &str =
@@ -62,11 +66,12 @@ fn is_zookeeper(preamble: &[u8; PREAMBLE_LEN]) -> bool {
 pub struct ServerConnection {
     peer: String,
     cluster_id: String,
-    frames: FrameDecoder,
     frame_len_max: usize,
     /// Why every client is refused.
     refusal: Option<&'static str>,
     authentication: Authentication,
+    /// The client has requested security, and was told that there is none.
+    is_security_refused: bool,
     state: State,
 }
 
@@ -137,10 +142,10 @@ impl ServerConnection {
         Self {
             peer: peer.into(),
             cluster_id: cluster_id.into(),
-            frames: FrameDecoder::default(),
             frame_len_max: FRAME_LEN_MAX,
             refusal: None,
             authentication: Authentication::default(),
+            is_security_refused: false,
             state: State::Preamble,
         }
     }
@@ -148,7 +153,6 @@ impl ServerConnection {
     /// Sets the longest frame in bytes; [`FRAME_LEN_MAX`] by default.
     #[must_use]
     pub fn with_frame_len_max(mut self, len: usize) -> Self {
-        self.frames = FrameDecoder::new(len);
         self.frame_len_max = len;
         self
     }
@@ -211,11 +215,21 @@ impl ServerConnection {
     /// known.
     pub fn missing_bytes(&self, input: &BytesMut) -> usize {
         match self.state {
-            State::Header | State::Calls(_) => self.frames.missing_bytes(input),
-            State::Sasl | State::Switched => {
-                FrameDecoder::new(SASL_FRAME_LEN_MAX).missing_bytes(input)
+            State::Sasl | State::Switched | State::Header | State::Calls(_) => {
+                self.frame_decoder().missing_bytes(input)
             }
             State::Preamble | State::Denied(_) | State::TooLong { .. } | State::Closed => 0,
+        }
+    }
+
+    /// Returns the decoder with the limit for the next frame. Before calls it is low: a stranger
+    /// may send the frame.
+    fn frame_decoder(&self) -> FrameDecoder {
+        match self.state {
+            State::Sasl => FrameDecoder::new(MESSAGE_LEN_MAX),
+            State::Switched => FrameDecoder::new(TICKET_LEN_MAX),
+            State::Header => FrameDecoder::new(CONNECTION_HEADER_LEN_MAX.min(self.frame_len_max)),
+            _ => FrameDecoder::new(self.frame_len_max),
         }
     }
 
@@ -245,7 +259,7 @@ impl ServerConnection {
                     }
                 }
                 State::Sasl | State::Switched => {
-                    let frame = match FrameDecoder::new(SASL_FRAME_LEN_MAX).next(input) {
+                    let frame = match self.frame_decoder().next(input) {
                         Ok(frame) => frame?,
                         Err(long) => return Some(self.close(Some(long.to_string()))),
                     };
@@ -263,13 +277,13 @@ impl ServerConnection {
                 State::Header => {
                     // As Apache HBase, close the connection without a response to an oversized
                     // header.
-                    let frame = match self.frames.next(input) {
+                    let frame = match self.frame_decoder().next(input) {
                         Ok(frame) => frame,
                         Err(long) => return Some(self.close(Some(long.to_string()))),
                     };
                     return Some(self.take_header(frame?, output));
                 }
-                State::Calls(head) => match self.frames.next(input) {
+                State::Calls(head) => match self.frame_decoder().next(input) {
                     Err(too_long) => {
                         input.advance(4);
                         let client_release = head.client_release;
@@ -321,7 +335,12 @@ impl ServerConnection {
                 encode_refusal(output, &refusal);
                 Err(self.close(Some(refusal.message)))
             }
+            // Each is answered with many more bytes.
+            Ok(Preamble::Security) if self.is_security_refused => {
+                Err(self.close(Some("the client requested security twice".to_owned())))
+            }
             Ok(Preamble::Security) => {
+                self.is_security_refused = true;
                 let exception = Exception::security_not_enabled();
                 encode_exception(output, FATAL_CALL_ID, &exception);
                 Ok(())
@@ -487,6 +506,26 @@ mod tests {
     }
 
     #[test]
+    fn a_client_that_requests_security_twice_is_closed_without_another_answer() {
+        let (events, mut output) = answers(Authentication::default(), b"SecuriSecuriSecuri");
+        assert!(matches!(&events[..], [ServerEvent::Close(Some(_))]), "{events:?}");
+        refusal(&mut output);
+        assert!(output.is_empty());
+    }
+
+    #[test]
+    fn an_over_long_connection_header_closes_the_connection_before_it_is_read() {
+        for (len, is_closed) in [(CONNECTION_HEADER_LEN_MAX, false), (20 << 10, true)] {
+            let mut connection = ServerConnection::new("h:1", "id");
+            let mut input = BytesMut::from(&Preamble::Rpc.to_bytes()[..]);
+            input.extend_from_slice(&(len as u32).to_be_bytes());
+            let event = connection.next(&mut input, &mut BytesMut::new());
+            assert_eq!(matches!(event, Some(ServerEvent::Close(Some(_)))), is_closed, "{event:?}");
+            assert_eq!(connection.missing_bytes(&input), if is_closed { 0 } else { len });
+        }
+    }
+
+    #[test]
     fn a_newer_preamble_is_refused_in_the_words_that_clients_look_for() {
         let mut connection = ServerConnection::new("h:1", "id");
         let mut input = BytesMut::from("Future");
@@ -583,7 +622,7 @@ mod tests {
     fn an_over_long_message_of_sasl_closes_the_connection() {
         let tokens = Authentication { tokens: true, simple: false };
         let mut bytes = Preamble::Digest.to_bytes().to_vec();
-        bytes.extend((SASL_FRAME_LEN_MAX as u32 + 1).to_be_bytes());
+        bytes.extend((MESSAGE_LEN_MAX as u32 + 1).to_be_bytes());
         let (events, output) = answers(tokens, &bytes);
         assert!(matches!(&events[..], [ServerEvent::Close(Some(_))]), "{events:?}");
         assert!(output.is_empty());

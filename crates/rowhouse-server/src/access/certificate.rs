@@ -16,7 +16,8 @@ pub(crate) fn user(der: &[u8], from: CertificateName) -> Result<CertificateUser,
     let mut names = match from {
         CertificateName::CommonName => {
             let names = certificate.subject().iter_common_name();
-            names.filter_map(|name| name.as_str().ok()).map(str::to_owned).collect()
+            let names: Result<Vec<_>, _> = names.map(|it| it.as_str().map(str::to_owned)).collect();
+            names.map_err(|error| format!("a common name of the client certificate: {error}"))?
         }
         _ => alternative_names(&certificate, from)?,
     };
@@ -99,6 +100,13 @@ mod tests {
         let several = user(&two, CertificateName::Dns).unwrap_err();
         assert!(several.contains("a.example.org, b.example.org"), "{several}");
         assert!(user(&two, CertificateName::Uri).is_err());
+        // A name that is not text counts as one, too.
+        let opaque = certificate(|params| {
+            let name = rcgen::DnValue::BmpString("bob".try_into().unwrap());
+            params.distinguished_name.push(DnType::CommonName, name);
+        });
+        let why = user(&opaque, CertificateName::CommonName).unwrap_err();
+        assert!(why.contains("a common name of the client certificate"), "{why}");
         assert!(user(b"rubbish", CertificateName::Dns).is_err());
         let blank = certificate(|params| params.distinguished_name.push(DnType::CommonName, " a"));
         assert!(user(&blank, CertificateName::CommonName).is_err());

@@ -6,7 +6,7 @@ use rowhouse_model::{Error, Result};
 use crate::UserSources;
 
 /// The most bytes in a user name.
-const USER_LEN_MAX: usize = 255;
+pub(super) const USER_LEN_MAX: usize = 255;
 
 /// A connection's user, and the proof.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,6 +65,7 @@ pub(crate) fn decide(
     certificate: Option<&Result<CertificateUser, String>>,
     token: Option<&TokenIdentifier>,
     claim: Claim<'_>,
+    now_ms: i64,
 ) -> Result<Identity, String> {
     let certificate = certificate.filter(|_| sources.certificate);
     let token = token.filter(|_| sources.token);
@@ -77,6 +78,10 @@ pub(crate) fn decide(
             ));
         }
         (Some(Err(why)), None) => return Err(why.clone()),
+        (Some(Ok(certificate)), None) if certificate.until_ms <= now_ms => {
+            let until_ms = certificate.until_ms;
+            return Err(format!("the client certificate has ended: at_ms={until_ms}"));
+        }
         (_, Some(token)) => {
             Identity { user: token.user.clone(), proof: Proof::Token(token.clone()) }
         }
@@ -158,7 +163,7 @@ mod tests {
         let certificate = certificate_user.map(certificate);
         let token = token_user.map(token);
         let claim = Claim { user: claimed, real_user };
-        decide(sources(counted), certificate.as_ref(), token.as_ref(), claim)
+        decide(sources(counted), certificate.as_ref(), token.as_ref(), claim, 8)
             .map(|identity| format!("{} {}", identity.user, identity.proof.method()))
     }
 
@@ -218,12 +223,21 @@ mod tests {
     fn a_certificate_without_a_user_is_refused_unless_it_does_not_count() {
         let nameless = Err("no common name".to_owned());
         let decided = |counted: &str, token: Option<&TokenIdentifier>| {
-            decide(sources(counted), Some(&nameless), token, Claim::default())
+            decide(sources(counted), Some(&nameless), token, Claim::default(), 8)
         };
         assert_eq!(decided("certificate", None), Err("no common name".to_owned()));
         assert_eq!(decided("certificate,claimed", None), Err("no common name".to_owned()));
         assert!(decided("claimed", None).is_ok());
         assert!(decided("certificate,token", Some(&token("bob"))).is_ok());
+    }
+
+    #[test]
+    fn a_certificate_that_has_ended_is_refused() {
+        let alice = certificate("alice");
+        let decided =
+            |now_ms| decide(sources("certificate"), Some(&alice), None, Claim::default(), now_ms);
+        assert!(decided(8).is_ok());
+        assert_eq!(decided(9), Err("the client certificate has ended: at_ms=9".to_owned()));
     }
 
     #[test]

@@ -104,7 +104,8 @@ impl Keys {
         self.forget(now_ms);
         let user = self.user(name)?;
         let issued_ms = user.revoked_ms.map_or(now_ms, |revoked| now_ms.max(revoked + 1));
-        let expires_ms = issued_ms + life_ms;
+        // Counted from now: a revocation by a clock that ran ahead makes no life longer.
+        let expires_ms = now_ms + life_ms;
         user.issued_ms = user.issued_ms.max(Some(issued_ms));
         user.expires_ms = user.expires_ms.max(Some(expires_ms));
         let (&key_id, key) = self.keys.iter_mut().next_back().expect("a file has a key");
@@ -338,6 +339,15 @@ mod tests {
         assert_eq!(keys.check(&token, 7_000), Err(TokenRefusal::UnknownKey(1)));
         keys.rotate([4; KEY_LEN], true, 40 * DAY).unwrap();
         assert_eq!(keys.keys.keys().collect::<Vec<_>>(), [&4]);
+    }
+
+    #[test]
+    fn a_life_counts_from_now_also_after_a_revocation_in_the_future() {
+        let mut keys = keys();
+        keys.revoke("alice", 30 * DAY).unwrap();
+        let token = keys.issue("alice", DAY, 0, 1_000).unwrap();
+        assert_eq!((token.issued_ms, token.expires_ms), (30 * DAY + 1, DAY + 1_000));
+        assert!(keys.check(&token, 1_000).is_ok());
     }
 
     #[test]

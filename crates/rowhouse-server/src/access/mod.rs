@@ -39,7 +39,8 @@ pub(crate) use self::login::Login;
 pub(crate) use self::stream::Stream;
 pub use self::user_file::UserFile;
 #[cfg(feature = "web")]
-pub(crate) use self::user_file::{new_secret, now_ms};
+pub(crate) use self::user_file::new_secret;
+pub(crate) use self::user_file::now_ms;
 pub(crate) use self::users::Users;
 #[cfg(feature = "tls")]
 use crate::CertificateName;

@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::io::{Error as IoError, Result as IoResult};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use parking_lot::Mutex;
 use rowhouse_format::pem;
@@ -12,7 +12,7 @@ use rowhouse_model::{Error, Result};
 use rustls::client::verify_server_name;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
+use rustls::server::{NoServerSessionStorage, ParsedCertificate, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -34,14 +34,17 @@ pub(super) struct Tls {
 struct Loaded {
     /// The stamps of the files before they were read.
     stamps: Vec<Stamp>,
+    /// The stamps at the last failure that was logged since then.
+    failed: Option<Vec<Stamp>>,
     certificate: CertificateDer<'static>,
     rpc: TlsAcceptor,
     #[cfg(feature = "web")]
     http: TlsAcceptor,
 }
 
-/// Changes with a file's content: time and length, or `None` for a file that is not there.
-type Stamp = Option<(SystemTime, u64)>;
+/// Changes with a file's content and permissions: length and times, in seconds and nanoseconds, or
+/// `None` for a file that is not there.
+type Stamp = Option<(u64, [i64; 4])>;
 
 impl Tls {
     /// Reads certificates and key. With `is_optional` a client may come without a certificate; one
@@ -68,9 +71,11 @@ impl Tls {
                 self.check_name(host);
             }
             Err(error) => {
-                // Reported once for each change.
-                self.loaded.lock().stamps = stamps;
-                tracing::error!(%error, "the new TLS certificate is wrong; the earlier one stays");
+                // Reported once for each change, and tried again.
+                let reported = self.loaded.lock().failed.replace(stamps.clone());
+                if !only_changed || reported != Some(stamps) {
+                    tracing::error!(%error, "the new TLS certificate is wrong; the earlier one stays");
+                }
             }
         }
     }
@@ -143,7 +148,13 @@ impl Loaded {
                 builder.with_client_cert_verifier(verifier)
             }
         };
-        let rpc = builder.with_single_cert(chain, key).map_err(wrong)?;
+        let mut rpc = builder.with_single_cert(chain, key).map_err(wrong)?;
+        if files.clients.is_some() {
+            // A resumed session would keep a certificate whose authority was removed, or that has
+            // ended.
+            rpc.session_storage = Arc::new(NoServerSessionStorage {});
+            rpc.send_tls13_tickets = 0;
+        }
         #[cfg(feature = "web")]
         let http = {
             let mut http = rpc.clone();
@@ -152,6 +163,7 @@ impl Loaded {
         };
         Ok(Self {
             stamps,
+            failed: None,
             certificate,
             rpc: TlsAcceptor::from(Arc::new(rpc)),
             #[cfg(feature = "web")]
@@ -193,7 +205,36 @@ fn stamps(files: &TlsFiles) -> Vec<Stamp> {
     let paths = [Some(&files.certificate), Some(&files.key), files.clients.as_ref()];
     let stamp = |path: &std::path::PathBuf| {
         let file = fs::metadata(path).ok()?;
-        Some((file.modified().ok()?, file.len()))
+        let times = [file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec()];
+        Some((file.len(), times))
     };
     paths.into_iter().flatten().map(stamp).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, KeyPair};
+
+    use super::*;
+
+    #[test]
+    fn sessions_are_resumed_only_without_client_certificates() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::default().self_signed(&key).unwrap();
+        fs::write(path("certificate"), certificate.pem()).unwrap();
+        fs::write(path("key"), key.serialize_pem()).unwrap();
+        for has_clients in [true, false] {
+            let files = TlsFiles {
+                certificate: path("certificate"),
+                key: path("key"),
+                clients: has_clients.then(|| path("certificate")),
+            };
+            let loaded = Loaded::read(&files, false, stamps(&files)).unwrap();
+            let config = loaded.rpc.config();
+            assert_eq!(config.session_storage.can_cache(), !has_clients);
+            assert_eq!(config.send_tls13_tickets == 0, has_clients);
+        }
+    }
 }

@@ -29,8 +29,15 @@ pub struct UserFile {
     dir: PathBuf,
 }
 
-/// Changes with each change of the file.
-pub(crate) type Stamp = (u64, u64, i64, i64);
+/// Changes with each change of the file, also of the permissions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    inode: u64,
+    len: u64,
+    /// Seconds and nanoseconds, as for the next one.
+    content_changed: (i64, i64),
+    status_changed: (i64, i64),
+}
 
 impl UserFile {
     /// Names the file in a data directory.
@@ -41,7 +48,8 @@ impl UserFile {
     /// Makes a token for a user of the cluster, that lives so many milliseconds.
     ///
     /// # Errors
-    /// `InvalidRequest` for an invalid name or life; `Io`; `Corruption` of the file.
+    /// `InvalidRequest` for an invalid name or life, and for an account that does not own the file;
+    /// `Io`; `Corruption` of the file.
     pub fn issue(&self, name: &str, life_ms: i64, cluster_id: &str) -> Result<Token> {
         let sequence = i64::from_be_bytes(random()?) & i64::MAX;
         self.change(|keys, now_ms| {
@@ -83,7 +91,8 @@ impl UserFile {
         if let Some(read) = self.read()? {
             return Ok(read);
         }
-        self.change(|_, _| Ok(()))?;
+        // Made by the server, for the server.
+        self.update(|_, _| Ok(()))?;
         self.read()?.ok_or_else(|| Error::corruption(format!("{NAME} was removed")))
     }
 
@@ -93,7 +102,7 @@ impl UserFile {
     }
 
     /// Reads the file; `None` if there is none.
-    fn read(&self) -> Result<Option<(Keys, Stamp)>> {
+    pub(crate) fn read(&self) -> Result<Option<(Keys, Stamp)>> {
         let path = self.dir.join(NAME);
         let failed = |source| Error::io(format_args!("cannot read {}", path.display()), source);
         let file = match File::open(&path) {
@@ -116,8 +125,35 @@ impl UserFile {
         Ok(Some((keys, stamp(&metadata))))
     }
 
-    /// Changes the file: alone, and durably when this returns.
+    /// Changes the file as [`UserFile::update`], for the account that owns it.
     fn change<T>(&self, change: impl FnOnce(&mut Keys, i64) -> Result<T>) -> Result<T> {
+        // Without a file, the server that runs on the directory is to read it.
+        let metadata = fs::metadata(self.dir.join(NAME)).or_else(|_| fs::metadata(&self.dir));
+        let metadata = metadata.map_err(|source| {
+            Error::io(format_args!("cannot read {}", self.dir.display()), source)
+        })?;
+        self.check_owner(metadata.uid(), rustix::process::geteuid().as_raw())?;
+        self.update(change)
+    }
+
+    /// Checks that the account which changes the file owns it: the next content belongs to that
+    /// account, and another one, as which the server runs, could not read it.
+    ///
+    /// # Errors
+    /// `InvalidRequest` with the remedy.
+    fn check_owner(&self, owner: u32, effective: u32) -> Result<()> {
+        if owner == effective {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "the users in {} belong to another account, as which the server reads them: \
+             owner={owner}, this account={effective}, run the command with sudo -u '#{owner}'",
+            self.dir.display()
+        )))
+    }
+
+    /// Changes the file: alone, and durably when this returns.
+    fn update<T>(&self, change: impl FnOnce(&mut Keys, i64) -> Result<T>) -> Result<T> {
         let failed = |source| {
             let path = self.dir.join(NAME);
             Error::io(format_args!("cannot write {}", path.display()), source)
@@ -154,7 +190,12 @@ fn open(path: &Path) -> std::io::Result<File> {
 }
 
 fn stamp(metadata: &fs::Metadata) -> Stamp {
-    (metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec())
+    Stamp {
+        inode: metadata.ino(),
+        len: metadata.len(),
+        content_changed: (metadata.mtime(), metadata.mtime_nsec()),
+        status_changed: (metadata.ctime(), metadata.ctime_nsec()),
+    }
 }
 
 /// Returns random bytes for secrets.
@@ -232,6 +273,23 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let error = file.users().unwrap_err();
         assert!(error.message().contains("chmod 600"), "{error}");
+    }
+
+    #[test]
+    fn an_account_that_does_not_own_the_file_is_refused_with_the_remedy() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = UserFile::at(dir.path());
+        assert!(file.check_owner(1000, 1000).is_ok());
+        let error = file.check_owner(1000, 0).unwrap_err();
+        assert!(error.message().contains("sudo -u '#1000'"), "{error}");
+        // Only root can give a directory away.
+        if std::os::unix::fs::chown(dir.path(), Some(1000), None).is_ok()
+            && rustix::process::geteuid().is_root()
+        {
+            assert!(file.revoke("alice").is_err());
+            assert!(!dir.path().join(LOCK).exists());
+            assert!(file.read_or_create().is_ok());
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use tokio::sync::watch;
 
 use super::failures::FailureLog;
-use super::identity::{Identity, Proof};
+use super::identity::{Identity, Proof, USER_LEN_MAX};
 use super::keys::{Keys, SERVED_LIFE_MS_MAX, TokenRefusal};
 use super::login::{Login, Step};
 use super::user_file::{Stamp, UserFile, now_ms, random};
@@ -22,10 +22,15 @@ pub(crate) struct Users {
     pub(crate) sources: UserSources,
     file: Option<UserFile>,
     loaded: RwLock<(Arc<Keys>, Option<Stamp>)>,
+    /// The stamp at the last failure that was logged, until a read succeeds.
+    failed: Mutex<Option<Option<Stamp>>>,
     /// Changes when the keys do.
     changes: watch::Sender<()>,
     failures: Mutex<FailureLog>,
 }
+
+/// The most bytes of a reason that are logged: it may contain what a client sent.
+const REASON_LEN_MAX: usize = 1_000;
 
 /// The longest time until a token's end is looked at again: the system's clock may be set.
 const LOOK_MAX: Duration = Duration::from_secs(60);
@@ -36,6 +41,7 @@ impl Users {
             sources,
             file: None,
             loaded: RwLock::default(),
+            failed: Mutex::default(),
             changes: watch::Sender::new(()),
             failures: Mutex::default(),
         }
@@ -55,28 +61,26 @@ impl Users {
         Ok(())
     }
 
-    /// Reads the file again if it has changed. If it is wrong the earlier keys stay, and the log
-    /// says why.
+    /// Reads the file again if it has changed. If it is wrong the earlier keys stay, the log says
+    /// why, once for each change, and the next call tries again.
     pub(crate) fn reload(&self) {
         let Some(file) = &self.file else { return };
         let stamp = file.stamp();
         if stamp == self.loaded.read().1 {
             return;
         }
-        let read = match stamp {
-            Some(_) => file.read_or_create(),
-            None => Err(Error::new(ErrorKind::Io, "there is no file of users any more")),
-        };
-        match read {
+        let missing = || Error::new(ErrorKind::Io, "there is no file of users any more");
+        match file.read().and_then(|read| read.ok_or_else(missing)) {
             Ok((keys, stamp)) => {
                 *self.loaded.write() = (Arc::new(keys), Some(stamp));
+                *self.failed.lock() = None;
                 self.changes.send_replace(());
                 tracing::info!("the users were read again");
             }
             Err(error) => {
-                // Reported once for each change.
-                self.loaded.write().1 = stamp;
-                tracing::error!(%error, "the file of users is wrong; the earlier users stay");
+                if self.failed.lock().replace(stamp) != Some(stamp) {
+                    tracing::error!(%error, "the file of users is wrong; the earlier users stay");
+                }
             }
         }
     }
@@ -110,10 +114,11 @@ impl Users {
         step
     }
 
-    /// Logs that a client was refused, unless too many were.
+    /// Logs that a client was refused, unless too many were. The client may have chosen the user.
     pub(crate) fn log_failure(&self, peer: SocketAddr, user: Option<&str>, why: &str) {
         if let Some(omitted) = self.failures.lock().admit(Instant::now()) {
-            let user = user.unwrap_or_default();
+            let user = shortened(user.unwrap_or_default(), USER_LEN_MAX);
+            let why = shortened(why, REASON_LEN_MAX);
             tracing::warn!(%peer, user, why, omitted, "authentication failed");
         }
     }
@@ -179,9 +184,16 @@ impl Users {
                            for clients with a certificate or a token";
                 return Err(denied(why));
             }
+            Proof::Certificate { until_ms } if *until_ms <= now_ms => {
+                return Err(denied(&format!("the client certificate has ended: at_ms={until_ms}")));
+            }
             Proof::Certificate { until_ms } => (now_ms, *until_ms),
-            // What revokes the token revokes the new one.
-            Proof::Token(token) => (token.issued_ms, token.expires_ms),
+            Proof::Token(token) => {
+                // The last key signs: a token whose key is gone must not live on in a new one.
+                keys.check(token, now_ms).map_err(|refusal| denied(&refusal.to_string()))?;
+                // What revokes the token revokes the new one.
+                (token.issued_ms, token.expires_ms)
+            }
         };
         let expires_ms = until_ms.min(now_ms + SERVED_LIFE_MS_MAX);
         let sequence = i64::from_be_bytes(random()?) & i64::MAX;
@@ -193,5 +205,91 @@ impl Users {
 
     fn keys(&self) -> Arc<Keys> {
         Arc::clone(&self.loaded.read().0)
+    }
+}
+
+/// Returns the beginning of a text, with at most so many bytes.
+fn shortened(text: &str, len_max: usize) -> &str {
+    let is_end = |end: &usize| text.is_char_boundary(*end);
+    &text[..(0..=len_max.min(text.len())).rev().find(is_end).unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(dir: &std::path::Path) -> Users {
+        let mut users = Users::new("certificate,token".parse().unwrap());
+        users.open(dir).unwrap();
+        users
+    }
+
+    fn identity(proof: Proof) -> Identity {
+        Identity { user: "alice".into(), proof }
+    }
+
+    fn issue(file: &UserFile) -> Proof {
+        let token = file.issue("alice", 60_000, "cluster").unwrap();
+        Proof::Token(TokenIdentifier::parse(&token.identifier).unwrap())
+    }
+
+    #[test]
+    fn a_token_that_has_ended_makes_no_other_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let users = open(dir.path());
+        let file = UserFile::at(dir.path());
+        let steps: [fn(&UserFile); 2] =
+            [|file| file.rotate_keys(true).unwrap(), |file| file.revoke("alice").unwrap()];
+        for end in steps {
+            let identity = identity(issue(&file));
+            users.reload();
+            assert!(users.token_for(&identity, "cluster").is_ok());
+            end(&file);
+            users.reload();
+            let error = users.token_for(&identity, "cluster").unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::AccessDenied, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_could_not_be_read_is_read_once_it_can_be() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let users = open(dir.path());
+        let file = UserFile::at(dir.path());
+        let identity = identity(issue(&file));
+        users.reload();
+        file.revoke("alice").unwrap();
+        let set_mode = |mode| {
+            let path = dir.path().join("users");
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set_mode(0o640);
+        users.reload();
+        assert!(users.failed.lock().is_some());
+        assert!(users.token_for(&identity, "cluster").is_ok());
+        // This changes neither length nor time of the content.
+        set_mode(0o600);
+        users.reload();
+        assert!(users.failed.lock().is_none());
+        assert!(users.token_for(&identity, "cluster").is_err());
+    }
+
+    #[test]
+    fn texts_of_clients_are_shortened_between_characters() {
+        assert_eq!(shortened("alice", 255), "alice");
+        assert_eq!(shortened("a爱", 2), "a");
+        assert_eq!(shortened(&"a".repeat(300), 255).len(), 255);
+    }
+
+    #[test]
+    fn a_certificate_that_has_ended_makes_no_token() {
+        let dir = tempfile::tempdir().unwrap();
+        let users = open(dir.path());
+        let made = |until_ms| {
+            users.token_for(&identity(Proof::Certificate { until_ms }), "cluster").is_ok()
+        };
+        assert!(made(now_ms() + 60_000));
+        assert!(!made(now_ms()));
     }
 }

@@ -22,7 +22,7 @@ use tokio::task::{JoinError, JoinSet};
 
 use self::output::Output;
 use crate::access::{
-    CertificateUser, Claim, Identity, Login, Opened, Proof, Protocol, Stream, decide,
+    CertificateUser, Claim, Identity, Login, Opened, Proof, Protocol, Stream, decide, now_ms,
 };
 use crate::answer::Answer;
 use crate::call::{Caller, Client, Share};
@@ -75,6 +75,10 @@ struct Connection {
     refusal: Option<SaslReply>,
     /// Ends with the token's life, if the client has one.
     token_end: Option<TokenEnd>,
+    /// When a client that has not sent a connection header is late.
+    handshake_end: tokio::time::Instant,
+    /// The client was denied, and logged.
+    is_denied: bool,
     caller: Arc<Caller>,
     /// A fault on demand cuts the connection.
     is_cut: bool,
@@ -100,7 +104,7 @@ enum Event {
     Read(usize),
     /// Time has passed in which the client should have sent something.
     Pace,
-    /// The server stops, or the client is late.
+    /// The server stops.
     End,
 }
 
@@ -133,14 +137,14 @@ impl Connection {
             token: None,
             refusal: None,
             token_end: None,
+            handshake_end: tokio::time::Instant::now() + HANDSHAKE_WAIT,
+            is_denied: false,
             caller: Arc::new(Caller { address: peer.to_string(), identity: Identity::default() }),
             is_cut: false,
         }
     }
 
     async fn run(&mut self) -> std::io::Result<()> {
-        let handshake = tokio::time::sleep(HANDSHAKE_WAIT);
-        tokio::pin!(handshake);
         let mut stop = self.context.server.stopping();
         let stopped = stop.wait_for(|is_stopping| *is_stopping);
         tokio::pin!(stopped);
@@ -165,14 +169,9 @@ impl Connection {
             let event = tokio::select! {
                 biased;
                 // First: a client that always sends would hold it up.
-                why = async { self.token_end.as_mut().expect("a token").await },
-                    if self.token_end.is_some() =>
-                {
-                    // The future is done.
-                    self.token_end = None;
-                    let user = &self.caller.identity.user;
-                    tracing::info!(peer = %self.peer, user, why, "a token's connection was ended");
-                    Event::End
+                why = ended(&mut self.token_end) => {
+                    self.end_calls();
+                    return Err(token_ended(&self.caller, &why));
                 }
                 Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => {
                     Event::Answered(answer)
@@ -187,10 +186,7 @@ impl Connection {
                     Event::Pace
                 }
                 _ = &mut stopped => Event::End,
-                () = &mut handshake, if !self.connected => {
-                    tracing::warn!(peer = %self.peer, "no connection header in time, closed");
-                    Event::End
-                }
+                error = header_late(self.handshake_end), if !self.connected => return Err(error),
             };
             match event {
                 Event::Answered(answer) => self.take_answer(answer),
@@ -318,7 +314,7 @@ impl Connection {
                     now = Instant::now();
                 }
                 Some(ServerEvent::Close(why)) => {
-                    if let Some(why) = why {
+                    if let Some(why) = why.filter(|_| !self.is_denied) {
                         tracing::warn!(peer = %self.peer, why, "the client was refused, closed");
                     }
                     return Next::Close;
@@ -356,11 +352,13 @@ impl Connection {
     fn admit(&mut self, head: &ConnectionHead) {
         let users = &self.context.cluster.access.users;
         let claim = Claim { user: head.user.as_deref(), real_user: head.real_user.as_deref() };
-        let decided = decide(users.sources, self.certificate.as_ref(), self.token.as_ref(), claim);
+        let certificate = self.certificate.as_ref();
+        let decided = decide(users.sources, certificate, self.token.as_ref(), claim, now_ms());
         let identity = match decided {
             Ok(identity) => identity,
             Err(why) => {
                 users.log_failure(self.peer, claim.user, &why);
+                self.is_denied = true;
                 return self.protocol.deny(Exception::access_denied(why));
             }
         };
@@ -508,10 +506,16 @@ impl Connection {
         Ok(pace.is_some())
     }
 
-    /// Waits until the client takes more bytes.
-    async fn writable(&self, pace: &mut Pace) -> std::io::Result<()> {
+    /// Waits until the client takes more bytes. The wait ends with the token's life, too.
+    async fn writable(&mut self, pace: &mut Pace) -> std::io::Result<()> {
         loop {
             tokio::select! {
+                biased;
+                why = ended(&mut self.token_end) => {
+                    self.end_calls();
+                    return Err(token_ended(&self.caller, &why));
+                }
+                error = header_late(self.handshake_end), if !self.connected => return Err(error),
                 writable = self.stream.writable() => return writable,
                 () = pace.passed() => {}
             }
@@ -524,7 +528,16 @@ impl Connection {
 
     /// Waits for the calls still running, writes their answers and closes the stream.
     async fn finish(&mut self) -> std::io::Result<()> {
-        while let Some(answer) = self.calls.join_next().await {
+        loop {
+            let answer = tokio::select! {
+                biased;
+                why = ended(&mut self.token_end) => {
+                    self.end_calls();
+                    return Err(token_ended(&self.caller, &why));
+                }
+                answer = self.calls.join_next() => answer,
+            };
+            let Some(answer) = answer else { break };
             self.take_answer(answer);
             self.write().await?;
         }
@@ -539,6 +552,12 @@ impl Connection {
         self.stream.shutdown().await
     }
 
+    /// Ends the calls without answers: those that wait do not begin.
+    fn end_calls(&mut self) {
+        self.calls.abort_all();
+        self.share.close();
+    }
+
     fn report_unfinished(&self) {
         if !self.input.is_empty() {
             let bytes = self.input.len();
@@ -551,6 +570,27 @@ impl Drop for Connection {
     fn drop(&mut self) {
         self.share.close();
     }
+}
+
+/// Returns why a client's token is not accepted any more, once it is not. Without a token it never
+/// returns.
+async fn ended(token_end: &mut Option<TokenEnd>) -> String {
+    match token_end {
+        Some(end) => end.await,
+        None => std::future::pending().await,
+    }
+}
+
+fn token_ended(caller: &Caller, why: &str) -> std::io::Error {
+    let user = &caller.identity.user;
+    let message = format!("the token was ended: user={user}, why={why}");
+    std::io::Error::new(ErrorKind::PermissionDenied, message)
+}
+
+/// Returns the error for a client that has not sent a connection header, at the end of the time.
+async fn header_late(end: tokio::time::Instant) -> std::io::Error {
+    tokio::time::sleep_until(end).await;
+    std::io::Error::new(ErrorKind::TimedOut, "no connection header in time")
 }
 
 /// Answers a call in a task of its own.

@@ -77,8 +77,8 @@ async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Rou
     };
     let connection = Connection::default();
     let ended = Arc::clone(&connection.ended);
-    let has_user = certificate.is_some_and(|user| user.is_ok());
-    let client = WebClient { peer, has_user, is_tls: stream.is_http_2().is_some() };
+    let user_until_ms = certificate.and_then(Result::ok).map(|user| user.until_ms);
+    let client = WebClient { peer, user_until_ms, is_tls: stream.is_http_2().is_some() };
     let routes = routes.layer(Extension(connection)).layer(Extension(client));
     let service = TowerToHyperService::new(routes);
     let io = TokioIo::new(Paced::new(stream, WEB_WRITE_WAIT));

@@ -36,13 +36,13 @@ pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) 
     let is_login = request.uri().path() == login::PATH;
     let mut response = match refuse(&request, &web.context.server.name.host) {
         Some(refused) => {
-            solr::body::read(request.into_body()).await;
+            solr::body::discard(request.into_body()).await;
             refused.into_response()
         }
         // No other page reads a body.
         None if !is_read(&request) && !reads_body(request.uri().path()) => {
             let (parts, body) = request.into_parts();
-            solr::body::read(body).await;
+            solr::body::discard(body).await;
             next.run(Request::from_parts(parts, Body::empty())).await
         }
         None => next.run(request).await,

@@ -18,25 +18,30 @@ use parking_lot::Mutex;
 use rowhouse_format::token::TokenIdentifier;
 
 use super::reader::Reader;
-use super::solr::body::{Read, read};
+use super::solr::body::{Read, discard, read_form};
 use super::solr::form::pairs;
 use super::state::Web;
 use super::words::{self, Text};
 use crate::access::{new_secret, now_ms};
-use crate::limits::{FAILED_LOGIN_WAIT, WEB_SESSION_TIME, WEB_SESSIONS_MAX};
+use crate::limits::{
+    FAILED_LOGIN_WAIT, WEB_LOGIN_BYTES_MAX, WEB_SESSION_TIME, WEB_SESSIONS_MAX,
+    WEB_USER_SESSIONS_MAX,
+};
 
 /// Where a session begins.
 pub(super) const PATH: &str = "/login";
+/// Where it is ended.
+pub(super) const LOGOUT_PATH: &str = "/logout";
 /// Answered without a user: health for whoever watches the server, and what the login page shows.
-const OPEN: [&str; 4] = ["/health", PATH, "/style.css", "/icon.svg"];
+const OPEN: [&str; 5] = ["/health", PATH, LOGOUT_PATH, "/style.css", "/icon.svg"];
 const COOKIE_NAME: &str = "rowhouse_session";
 
 /// Who has opened a connection.
 #[derive(Clone, Copy)]
 pub(super) struct WebClient {
     pub(super) peer: SocketAddr,
-    /// Whether a client certificate that counts names a user.
-    pub(super) has_user: bool,
+    /// When the client certificate ends, if one that counts names a user.
+    pub(super) user_until_ms: Option<i64>,
     pub(super) is_tls: bool,
 }
 
@@ -50,16 +55,26 @@ struct Session {
 }
 
 impl Sessions {
-    /// Opens a session. The one that ends first makes room for it.
+    /// Opens a session. Among the user's own, or among all, the one that ends first makes room.
     fn open(&self, secret: String, token: TokenIdentifier, now: Instant) {
         let mut sessions = self.0.lock();
         sessions.retain(|_, session| session.until > now);
-        if sessions.len() >= WEB_SESSIONS_MAX {
-            let first = sessions.iter().min_by_key(|(_, session)| session.until);
+        let own = sessions.values().filter(|session| session.token.user == token.user).count();
+        let is_own_full = own >= WEB_USER_SESSIONS_MAX;
+        if is_own_full || sessions.len() >= WEB_SESSIONS_MAX {
+            let first = sessions
+                .iter()
+                .filter(|(_, session)| !is_own_full || session.token.user == token.user)
+                .min_by_key(|(_, session)| session.until);
             let first = first.map(|(secret, _)| secret.clone());
             first.and_then(|secret| sessions.remove(&secret));
         }
         sessions.insert(secret, Session { token, until: now + WEB_SESSION_TIME });
+    }
+
+    /// Ends a session, if it is open.
+    fn end(&self, secret: &str) {
+        self.0.lock().remove(secret);
     }
 
     /// Returns the token of a session that has not ended.
@@ -79,12 +94,13 @@ pub(super) async fn check(
 ) -> Response {
     let sources = web.context.cluster.access.users.sources;
     let is_open = sources.claimed || OPEN.contains(&request.uri().path());
-    if is_open || client.has_user || has_user(&web, request.headers()) {
+    let has_certificate = client.user_until_ms.is_some_and(|until_ms| now_ms() < until_ms);
+    if is_open || has_certificate || has_user(&web, &client, request.headers()) {
         return next.run(request).await;
     }
     let is_page = request.method() == Method::GET
         && header(request.headers(), ACCEPT.as_str()).contains("text/html");
-    read(request.into_body()).await;
+    discard(request.into_body()).await;
     if is_page {
         return (StatusCode::SEE_OTHER, [(LOCATION, PATH)]).into_response();
     }
@@ -97,17 +113,37 @@ fn header<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-/// Returns true if a request has a token, or the cookie of a session, that is accepted.
-fn has_user(web: &Web, headers: &HeaderMap) -> bool {
+/// Returns true if a request has a token, or the cookie of a session, that is accepted. Logs a
+/// token that is not.
+fn has_user(web: &Web, client: &WebClient, headers: &HeaderMap) -> bool {
     let users = &web.context.cluster.access.users;
     if let Some(token) = header(headers, AUTHORIZATION.as_str()).strip_prefix("Bearer ") {
-        return users.user_of(token).is_ok();
+        return match users.user_of(token) {
+            Ok(_) => true,
+            Err(why) => {
+                users.log_failure(client.peer, None, &why);
+                false
+            }
+        };
     }
+    let token = secret(headers).and_then(|secret| web.sessions.token(secret, Instant::now()));
+    token.is_some_and(|token| users.is_accepted(&token))
+}
+
+/// Returns the secret in the cookie of a session.
+fn secret(headers: &HeaderMap) -> Option<&str> {
     let cookies = header(headers, COOKIE.as_str()).split(';');
     let mut cookies = cookies.filter_map(|cookie| cookie.trim().split_once('='));
-    let secret = cookies.find(|(name, _)| *name == COOKIE_NAME).map(|(_, secret)| secret);
-    let token = secret.and_then(|secret| web.sessions.token(secret, Instant::now()));
-    token.is_some_and(|token| users.is_accepted(&token))
+    cookies.find(|(name, _)| *name == COOKIE_NAME).map(|(_, secret)| secret)
+}
+
+/// Ends the session in the cookie.
+pub(super) async fn leave(State(web): State<Web>, headers: HeaderMap) -> Response {
+    if let Some(secret) = secret(&headers) {
+        web.sessions.end(secret);
+    }
+    let cookie = format!("{COOKIE_NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict");
+    (StatusCode::SEE_OTHER, [(LOCATION, PATH.to_owned()), (SET_COOKIE, cookie)]).into_response()
 }
 
 /// Shows the form.
@@ -122,7 +158,7 @@ pub(super) async fn enter(
     reader: Reader,
     request: Request,
 ) -> Response {
-    let token = match read(request.into_body()).await {
+    let token = match read_form(request.into_body(), WEB_LOGIN_BYTES_MAX).await {
         Read::Whole(body) => String::from_utf8(body).ok().and_then(|body| pairs(&body).ok()),
         Read::TooLong(_) | Read::Lost => None,
     };
@@ -186,8 +222,8 @@ fn page(reader: &Reader, status: StatusCode, error: Option<Text>) -> Response {
 mod tests {
     use super::*;
 
-    fn token(sequence: i64) -> TokenIdentifier {
-        TokenIdentifier { user: "a".into(), key_id: 1, issued_ms: 0, expires_ms: 1, sequence }
+    fn token(user: &str, sequence: i64) -> TokenIdentifier {
+        TokenIdentifier { user: user.into(), key_id: 1, issued_ms: 0, expires_ms: 1, sequence }
     }
 
     #[test]
@@ -196,13 +232,45 @@ mod tests {
         let begin = Instant::now();
         for number in 0..WEB_SESSIONS_MAX + 5 {
             let at = begin + Duration::from_millis(number as u64);
-            sessions.open(number.to_string(), token(number as i64), at);
+            let user = format!("user{}", number % 100);
+            sessions.open(number.to_string(), token(&user, number as i64), at);
         }
         assert_eq!(sessions.0.lock().len(), WEB_SESSIONS_MAX);
         let soon = begin + Duration::from_secs(60);
         assert!(sessions.token("0", soon).is_none());
-        assert_eq!(sessions.token("5", soon), Some(token(5)));
+        assert_eq!(sessions.token("5", soon), Some(token("user5", 5)));
         assert!(sessions.token("5", begin + WEB_SESSION_TIME + Duration::from_secs(1)).is_none());
         assert!(sessions.token("", soon).is_none());
+    }
+
+    #[test]
+    fn a_user_with_many_sessions_ends_none_of_others() {
+        let sessions = Sessions::default();
+        let begin = Instant::now();
+        sessions.open("first".into(), token("bob", 0), begin);
+        for number in 1..WEB_SESSIONS_MAX + 5 {
+            let at = begin + Duration::from_millis(number as u64);
+            sessions.open(number.to_string(), token("alice", number as i64), at);
+        }
+        assert_eq!(sessions.0.lock().len(), 1 + WEB_USER_SESSIONS_MAX);
+        assert!(sessions.token("first", begin).is_some());
+        let last = (WEB_SESSIONS_MAX + 4).to_string();
+        assert!(sessions.token(&last, begin).is_some());
+    }
+
+    #[tokio::test]
+    async fn who_logs_out_has_no_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let web = Web::of_directory(dir.path());
+        for secret in ["one", "two"] {
+            web.sessions.open(secret.into(), token("alice", 0), Instant::now());
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert(COOKIE, "a=b; rowhouse_session=one".parse().unwrap());
+        let response = leave(State(web.clone()), headers).await;
+        assert_eq!(response.status(), StatusCode::SEE_OTHER);
+        assert!(header(response.headers(), SET_COOKIE.as_str()).contains("Max-Age=0"));
+        assert!(web.sessions.token("one", Instant::now()).is_none());
+        assert!(web.sessions.token("two", Instant::now()).is_some());
     }
 }

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::middleware;
 use axum::response::Response;
-use axum::routing::{any, get};
+use axum::routing::{any, get, post};
 use rowhouse_model::Result;
 
 use super::page::Page;
@@ -42,6 +42,7 @@ pub(super) fn routes(web: Web) -> Router {
         .route("/jmx", get(jmx::beans))
         .route("/solr/{*path}", any(solr::answer))
         .route(login::PATH, get(login::show).post(login::enter))
+        .route(login::LOGOUT_PATH, post(login::leave))
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(web.clone(), login::check))
         .layer(middleware::from_fn_with_state(web.clone(), guard::check))

@@ -171,6 +171,30 @@ fn a_revocation_ends_a_client_that_always_sends() {
 }
 
 #[test]
+fn a_revocation_ends_a_client_that_takes_no_answers() {
+    let server = start("token");
+    let token = issue(&server, "alice", HOUR_MS);
+    wait_for(|| login(&server, &token).is_ok());
+    let mut client = Client::login(server.address(), &token, Service::ClientMeta).unwrap();
+    let mut calls = bytes::BytesMut::new();
+    for _ in 0..1_000 {
+        client.write(&mut calls, &proto::GetClusterIdRequest {}, &[]);
+    }
+    let (sent, blocked) = std::sync::mpsc::channel();
+    let writer = std::thread::spawn(move || {
+        while client.try_send_bytes(&calls) {
+            let _ = sent.send(());
+        }
+    });
+    // Until the server waits for the client, and the client for the server.
+    while blocked.recv_timeout(Duration::from_secs(1)).is_ok() {}
+    assert!(!writer.is_finished());
+    UserFile::at(server.data()).revoke("alice").unwrap();
+    wait_for(|| writer.is_finished());
+    writer.join().unwrap();
+}
+
+#[test]
 fn servers_say_whether_users_are_checked() {
     let capability = |users: &str| {
         let server = start(users);
@@ -470,6 +494,14 @@ mod pages {
             |cookie: &str| request(&server, "GET /tables", &format!("Cookie: {cookie}\r\n"), "");
         assert_eq!(status(&page(cookie)), "200");
         assert_eq!(status(&page("rowhouse_session=0")), "401");
+        let again = form(&token.to_text());
+        let other = header(&again, "set-cookie").unwrap().split(';').next().unwrap();
+        assert_eq!(status(&page(other)), "200");
+        let left = request(&server, "POST /logout", &format!("Cookie: {other}\r\n"), "");
+        assert_eq!((status(&left), header(&left, "location")), ("303", Some("/login")));
+        assert_eq!((status(&page(other)), status(&page(cookie))), ("401", "200"));
+        let long = format!("{}&more={}", token.to_text(), "a".repeat(16 << 10));
+        assert_eq!(status(&form(&long)), "403");
         // A form of another page does not log in.
         let other = "Origin: https://evil.example\r\n";
         let body = format!("token={}", token.to_text());

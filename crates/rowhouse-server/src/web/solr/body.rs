@@ -16,18 +16,29 @@ const END_BYTES: usize = 256;
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::web) enum Read {
     Whole(Vec<u8>),
-    /// The end of a body with more than [`SOLR_FORM_BYTES_MAX`].
+    /// The end of a body that is too long for a form.
     TooLong(Vec<u8>),
     /// It did not arrive in time, or the connection broke.
     Lost,
 }
 
-/// Reads a body, and drops what is too long for a form. Above [`SOLR_BODY_BYTES_MAX`] it stops.
+/// Reads a body, and drops what is too long for a Solr form.
 pub(in crate::web) async fn read(body: Body) -> Read {
-    tokio::time::timeout(HANDSHAKE_WAIT, read_all(body)).await.unwrap_or(Read::Lost)
+    read_form(body, SOLR_FORM_BYTES_MAX).await
 }
 
-async fn read_all(mut body: Body) -> Read {
+/// Reads a body that nobody uses, and retains none of it.
+pub(in crate::web) async fn discard(body: Body) {
+    read_form(body, 0).await;
+}
+
+/// Reads a body, and drops what is too long for a form with so many bytes. Above
+/// [`SOLR_BODY_BYTES_MAX`] it stops.
+pub(in crate::web) async fn read_form(body: Body, len_max: usize) -> Read {
+    tokio::time::timeout(HANDSHAKE_WAIT, read_all(body, len_max)).await.unwrap_or(Read::Lost)
+}
+
+async fn read_all(mut body: Body, len_max: usize) -> Read {
     let mut retained = Vec::new();
     let mut len = 0;
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
@@ -35,14 +46,14 @@ async fn read_all(mut body: Body) -> Read {
         let Ok(data) = frame.into_data() else { continue };
         len += data.len();
         retained.extend_from_slice(&data);
-        if len > SOLR_FORM_BYTES_MAX {
+        if len > len_max {
             retained.drain(..retained.len().saturating_sub(END_BYTES));
         }
         if len > SOLR_BODY_BYTES_MAX {
             break;
         }
     }
-    if len > SOLR_FORM_BYTES_MAX { Read::TooLong(retained) } else { Read::Whole(retained) }
+    if len > len_max { Read::TooLong(retained) } else { Read::Whole(retained) }
 }
 
 #[cfg(test)]
@@ -58,5 +69,7 @@ mod tests {
         let Read::TooLong(end) = read(Body::from(long)).await else { panic!("not too long") };
         assert_eq!(end.len(), END_BYTES);
         assert!(end.ends_with(b"a&wt=javabin"));
+        assert_eq!(read_form(Body::from("abc"), 3).await, Read::Whole(b"abc".to_vec()));
+        assert_eq!(read_form(Body::from("abc"), 2).await, Read::TooLong(b"abc".to_vec()));
     }
 }

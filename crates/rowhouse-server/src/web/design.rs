@@ -311,6 +311,7 @@ fn sampled(table: &Table, workload: Workload) -> Result<Workload> {
     let of_region = WEB_DESIGN_ROWS_MAX.div_ceil(regions.len().max(1) as u64);
     let mut left = WEB_DESIGN_BYTES_MAX;
     let mut total = 0;
+    let mut is_cut = false;
     for region in regions {
         let has_room =
             |total, left| total < WEB_DESIGN_ROWS_MAX && left > 0 && Instant::now() < until;
@@ -330,6 +331,7 @@ fn sampled(table: &Table, workload: Workload) -> Result<Workload> {
                     total += 1;
                     // The rest of a row is as large as the room that is left.
                     if is_partial {
+                        is_cut = true;
                         break;
                     }
                     sample.add(&row);
@@ -339,11 +341,16 @@ fn sampled(table: &Table, workload: Workload) -> Result<Workload> {
     }
     if sample.is_empty() {
         let name = table.name();
-        return Err(Error::invalid(match total {
-            0 => format!("no row of the table was read in time, or it has none: table={name}"),
-            _ => format!(
-                "the table has no row of at most {WEB_DESIGN_BYTES_MAX} bytes: table={name}"
-            ),
+        if total == 0 && Instant::now() >= until {
+            let message = format!("no row of the table was read in time: table={name}");
+            return Err(Error::new(ErrorKind::Timeout, message));
+        }
+        return Err(Error::invalid(match (total, is_cut) {
+            (0, _) => format!("the table has no rows: table={name}"),
+            (_, true) => {
+                format!("there is no row of at most {WEB_DESIGN_BYTES_MAX} bytes: table={name}")
+            }
+            _ => format!("no row that was read fits the template: rows={total}, table={name}"),
         }));
     }
     sample.sampled(workload)

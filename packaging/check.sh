@@ -15,8 +15,9 @@ served() {
   shift 3
   env -i "$@" >"$bare/screen" 2>"$bare/errors" &
   server=$!
-  for _ in $(seq 100); do
-    ! grep -q "Ctrl-C stops" "$bare/screen" || break
+  local began="$SECONDS"
+  until grep -q "Ctrl-C stops" "$bare/screen"; do
+    [ $((SECONDS - began)) -lt 60 ] || fail "$what does not serve: $(cat "$bare/screen" "$bare/errors")"
     kill -0 "$server" 2>/dev/null || fail "$what does not start: $(cat "$bare/screen" "$bare/errors")"
     sleep 0.1
   done
@@ -120,7 +121,7 @@ PYTHON
     echo '"$@"'
   } >"$bare/inside"
   chmod +x "$bare/inside"
-  refused="$("${enter[@]}" "${start[@]}" 2>&1)" && fail "$image starts for everybody: $refused"
+  refused="$(timeout 30 "${enter[@]}" "${start[@]}" 2>&1)" && fail "$image starts for everybody: $refused"
   grep -q -- --advertise <<<"$refused" || fail "$image refuses for another reason: $refused"
   served "$image" "$bare/inside" /var/lib/rowhouse \
     "${enter[@]}" "${start[@]}" "${ports[@]}"

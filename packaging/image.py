@@ -19,9 +19,19 @@ from datetime import datetime, timezone
 # The user that images without a system are run as by custom.
 USER = 65532
 DATA = "var/lib/rowhouse"
-# Authorities for `hbase+tls://` without `ca=`; Debian's package ca-certificates has them.
+# Authorities for `hbase+tls://` without `ca=`: those of Debian's package ca-certificates, not of the
+# machine, to which an administrator may have added others.
+AUTHORITIES = pathlib.Path("/usr/share/ca-certificates/mozilla")
 ROOTS = "/etc/ssl/certs/ca-certificates.crt"
 MADE = int(os.environ["SOURCE_DATE_EPOCH"])
+
+
+def roots():
+    """Returns the certificates of the authorities, in PEM."""
+    files = sorted(AUTHORITIES.glob("*.crt"))
+    if not files:
+        sys.exit(f"the image needs the certificates of authorities, of Debian's ca-certificates: {AUTHORITIES}/*.crt")
+    return b"".join(file.read_bytes().strip() + b"\n" for file in files)
 
 
 def layer(tree):
@@ -50,7 +60,7 @@ def layer(tree):
         # Runtimes put their own in its place.
         add("etc/hosts", b"127.0.0.1 localhost\n::1 localhost\n")
         add("etc/rowhouse/rowhouse.toml", pathlib.Path("packaging/image/rowhouse.toml").read_bytes())
-        add(ROOTS[1:], pathlib.Path(ROOTS).read_bytes())
+        add(ROOTS[1:], roots())
         for file in ["LICENSE", "LICENCES-OF-DEPENDENCIES.txt", "rowhouse.cdx.json"]:
             add(f"usr/share/doc/rowhouse/{file}", (tree / file).read_bytes())
         add("usr/bin/rowhouse", (tree / "rowhouse").read_bytes(), mode=0o755)

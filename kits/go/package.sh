@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Packs the module with a program for each platform, as files of a Go module proxy:
 #   package.sh DIRECTORY VERSION BINARY...
-# `GOPROXY=file://DIRECTORY` serves them. Needs Go, and zip by Python 3.
+# `GOPROXY=file://DIRECTORY` serves them. Needs Go, and zip by Python 3. LICENCES=… names the file with the licences of
+# the program's dependencies, which ../licences.sh makes otherwise.
 set -euo pipefail
 [ $# -ge 3 ] || { echo "usage: package.sh DIRECTORY VERSION BINARY..." >&2; exit 2; }
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -14,7 +15,8 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 root="$work/$module@$version"
 mkdir -p "$root"
-cp -r "$here"/{go.mod,*.go,README.md,testdata} "$here/../../LICENSE" "$root"
+cp -r "$here"/{go.mod,*.go,README.md,testdata} "$root"
+"$here/../licences.sh" "$root"
 for binary in "$@"; do
   case "$(head -c 4 "$binary" | tail -c 3)$(od -An -tu2 -j18 -N2 "$binary" | tr -d ' ')" in
     ELF62) platform=linux_amd64 ;;

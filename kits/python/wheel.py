@@ -1,4 +1,4 @@
-"""Packs the wheel of this folder with a program: wheel.py BINARY DIRECTORY prints the wheel's path.
+"""Packs the wheel of this folder with a program: wheel.py BINARY DIRECTORY LICENCES prints the wheel's path.
 
 The program is compiled already, so nothing is built here: a wheel is a zip of the package with three files about it. The
 platform tag is read from the program: its machine, and the newest glibc that it needs, as auditwheel does.
@@ -15,6 +15,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 MACHINES = {62: "x86_64", 183: "aarch64"}
+# The files of the licences.
+LICENCES = ["LICENSE", "LICENCES-OF-DEPENDENCIES.txt"]
 # The time of all entries, so that equal contents are equal wheels.
 TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -44,6 +46,7 @@ def metadata(project, tag):
         f"Version: {project['version']}",
         f"Summary: {project['description']}",
         f"License-Expression: {project['license']}",
+        *(f"License-File: {name}" for name in LICENCES),
         f"Requires-Python: {project['requires-python']}",
         "Description-Content-Type: text/markdown",
         "",
@@ -58,7 +61,7 @@ def metadata(project, tag):
     return {"METADATA": "\n".join(about), "WHEEL": "\n".join(wheel) + "\n", "entry_points.txt": "\n".join(entries)}
 
 
-def pack(program, directory):
+def pack(program, directory, licences):
     """Writes the wheel; returns its path."""
     project = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
     name = f"{project['name'].replace('-', '_')}-{project['version']}"
@@ -68,6 +71,8 @@ def pack(program, directory):
     files["rowhouse_server/bin/rowhouse"] = program
     about = f"{name}.dist-info"
     files.update({f"{about}/{file}": text.encode() for file, text in metadata(project, tag).items()})
+    # Python's packages have them there since Metadata-Version 2.4.
+    files.update({f"{about}/licenses/{name}": (licences / name).read_bytes() for name in LICENCES})
     record = ""
     for path, content in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
@@ -84,6 +89,6 @@ def pack(program, directory):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        raise SystemExit("usage: wheel.py BINARY DIRECTORY")
-    print(pack(Path(sys.argv[1]).read_bytes(), sys.argv[2]))
+    if len(sys.argv) != 4:
+        raise SystemExit("usage: wheel.py BINARY DIRECTORY LICENCES")
+    print(pack(Path(sys.argv[1]).read_bytes(), sys.argv[2], Path(sys.argv[3])))

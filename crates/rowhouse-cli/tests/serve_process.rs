@@ -3,8 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 
@@ -89,4 +91,20 @@ fn tables_are_reset_only_where_that_is_permitted() {
     let unknown = served.run(&["admin", "restore-state", "silver"]);
     assert!(String::from_utf8(unknown.stderr).unwrap().contains("no such state: name=silver"));
     assert!(tables().contains("1 row(s)"), "{}", tables());
+}
+
+#[test]
+fn a_data_directory_that_is_not_utf8_is_refused_with_json_before_the_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join(OsStr::from_bytes(b"data-\xff"));
+    let refused = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
+        .args(["serve", "--json", "--no-web", "--listen", "127.0.0.1:0", "--no-zookeeper"])
+        .arg("--data")
+        .arg(&data)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && errors.contains("not UTF-8"), "{errors}");
+    assert!(!data.exists());
 }

@@ -46,7 +46,7 @@ impl FaultRule {
         }
     }
 
-    /// Checks the rate and the times.
+    /// Checks the rate and the times, and that the rule can hit a call.
     ///
     /// # Errors
     /// `InvalidRequest` with the value and the limit.
@@ -55,6 +55,19 @@ impl FaultRule {
             let rate = self.rate_millionths;
             let message = format!("a rate is a probability: millionths={rate}, max=1000000");
             return Err(Error::invalid(message));
+        }
+        if self.rate_millionths == 0 {
+            let message = "a fault with this rate never hits: millionths=0, min=1, max=1000000";
+            return Err(Error::invalid(message));
+        }
+        if self.hits_max == Some(0) {
+            return Err(Error::invalid("a fault without hits has no effect: hits=0, min=1"));
+        }
+        let scans = FaultCallKind::Scan;
+        if let Some(call) = self.call.filter(|call| *call != scans)
+            && self.effect == FaultEffect::LostScanner
+        {
+            return Err(Error::invalid(format!("LostScanner hits {scans} alone: call={call}")));
         }
         let times = [self.effect.time(), self.lifetime];
         match times.into_iter().flatten().max().filter(|time| *time > Self::TIME_MAX) {
@@ -247,5 +260,19 @@ mod tests {
             FaultRule { effect: FaultEffect::DeadServer(long), ..rule.clone() }.check().is_err()
         );
         assert!(FaultRule { rate_millionths: 1_000_001, ..rule }.check().is_err());
+    }
+
+    #[test]
+    fn rules_that_never_hit_are_refused() {
+        let refused = |rule: FaultRule| rule.check().unwrap_err().message().to_owned();
+        let rule = FaultRule::new(FaultEffect::LostScanner);
+        rule.check().unwrap();
+        FaultRule { call: Some(FaultCallKind::Scan), ..rule.clone() }.check().unwrap();
+        let never = refused(FaultRule { rate_millionths: 0, ..rule.clone() });
+        assert!(never.contains("millionths=0"), "{never}");
+        let without_hits = refused(FaultRule { hits_max: Some(0), ..rule.clone() });
+        assert!(without_hits.contains("hits=0"), "{without_hits}");
+        let of_gets = refused(FaultRule { call: Some(FaultCallKind::Get), ..rule });
+        assert_eq!(of_gets, "LostScanner hits Scan alone: call=Get");
     }
 }

@@ -158,6 +158,18 @@ impl Members {
         }
     }
 
+    /// Checks that there is a region server with this number, live or dead.
+    ///
+    /// # Errors
+    /// `InvalidRequest` if there is none.
+    pub(crate) fn check_number(&self, number: u32) -> Result<()> {
+        let count = self.state.read().members.len();
+        if number as usize >= count {
+            return Err(unknown(number, count));
+        }
+        Ok(())
+    }
+
     /// Returns the error for a number without a live server.
     pub(crate) fn not_live(&self, number: u32) -> Error {
         let state = self.state.read();

@@ -191,6 +191,12 @@ pub(crate) fn run(mut args: ServeArgs) -> CommandResult {
     if let Some(directory) = &temporary {
         args.data = directory.path().to_owned();
     }
+    if args.json && args.data.to_str().is_none() {
+        return Err(Error::invalid(format!(
+            "--json cannot print the data directory, which is not UTF-8: data={}",
+            args.data.display()
+        )));
+    }
     // Before the log is touched: it may be another server's.
     if let Some(holder) = Holder::of(&args.data)? {
         return Err(Error::new(

@@ -10,7 +10,7 @@ use rowhouse_model::Result;
 
 use super::estimate::{DesignEstimate, Estimator};
 use super::rank::two_digits;
-use super::search::Search;
+use super::search::{self, Search};
 use super::shape::QuestionShape;
 use super::table_design::Design;
 use super::workload::{Variable, Workload};
@@ -93,7 +93,7 @@ impl Proposal {
     }
 
     /// As [`Proposal::all`], as long as `goes_on` returns true, which is called before each table
-    /// is estimated: every few milliseconds with few thousand rows.
+    /// and each combination of tables is estimated: every few milliseconds with few thousand rows.
     ///
     /// # Errors
     /// As [`Proposal::all`]; `Timeout` when `goes_on` returns false.
@@ -123,6 +123,7 @@ impl Proposal {
             let alone = Design::new(workload, &key, "")?;
             designs.extend(seen.insert(alone.to_string()).then_some(alone));
             let kind = kind_of(workload, &design);
+            search::check(goes_on)?;
             let estimate = estimator.estimate(&design)?;
             proposals.push(Self { design, kind, is_present: true, estimate });
         }

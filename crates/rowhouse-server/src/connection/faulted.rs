@@ -1,6 +1,6 @@
 //! Calls that fail on demand: which call a request is for the rules, and what happens to it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use rowhouse_format::convert::region::RegionRef;
@@ -9,13 +9,15 @@ use rowhouse_format::proto;
 use rowhouse_format::rpc::{self, Method, Request, Service};
 use rowhouse_model::{Error, ErrorKind, FaultCallKind, FaultEffect, TableName};
 
+use crate::call::Share;
 use crate::cluster::ServedRegion;
 use crate::context::Context;
 use crate::faults::FaultableCall;
+use crate::limits::CLOSED_LOOK;
 
 /// Returns the fault that a call has, if any.
 pub(super) fn fault_of(context: &Context, request: &Request, now: Instant) -> Option<FaultEffect> {
-    let faults = context.cluster.faults.as_ref()?;
+    let faults = context.cluster.faults.as_ref().filter(|faults| !faults.is_empty())?;
     let is_of_region_server = matches!(request.method.service(), Service::Client | Service::Admin);
     if is_of_region_server && faults.is_dead(context.server.number, now) {
         return Some(FaultEffect::CutBefore);
@@ -95,10 +97,44 @@ pub(super) fn refuse(
     true
 }
 
+/// Waits as long as a call is delayed. Returns false if the connection has closed meanwhile, which
+/// is noticed within [`CLOSED_LOOK`].
+pub(super) async fn delay(delay: Duration, share: &Share) -> bool {
+    let until = tokio::time::Instant::now() + delay;
+    while !share.is_closed() && tokio::time::Instant::now() < until {
+        let look = tokio::time::Instant::now() + CLOSED_LOOK;
+        tokio::time::sleep_until(until.min(look)).await;
+    }
+    !share.is_closed()
+}
+
 /// Closes the scanner that a call continues.
 pub(super) fn lose_scanner(context: &Context, request: &Request) {
     let scan = request.message::<proto::ScanRequest>().ok();
     if let Some(id) = scan.and_then(|scan| scan.scanner_id) {
         context.server.scanners.close(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rowhouse_model::FaultRule;
+
+    use super::*;
+    use crate::memory::{CallMemory, ConnectionMemory};
+
+    #[tokio::test]
+    async fn a_delay_ends_when_the_connection_has_closed() {
+        let memory = Arc::new(CallMemory::new(1 << 20, 1 << 20));
+        let share = Share::new(ConnectionMemory::new(&memory));
+        assert!(delay(Duration::from_millis(1), &share).await);
+        let close = async {
+            tokio::task::yield_now().await;
+            share.close();
+        };
+        let (goes_on, ()) = tokio::join!(delay(FaultRule::TIME_MAX, &share), close);
+        assert!(!goes_on);
     }
 }

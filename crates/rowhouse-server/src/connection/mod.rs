@@ -455,8 +455,10 @@ impl Connection {
             faulted::lose_scanner(&context, &request);
         }
         self.calls.spawn(async move {
-            if let FaultEffect::Delay(delay) = effect {
-                tokio::time::sleep(delay).await;
+            if let FaultEffect::Delay(delay) = effect
+                && !faulted::delay(delay, &client.share).await
+            {
+                return Answer::default();
             }
             let answer = answered(&context, client, request, memory, arrived).await;
             match effect {

@@ -18,6 +18,10 @@ impl ActiveRule {
         Self { status: FaultStatus { id, rule, calls: 0, hits: 0 }, until }
     }
 
+    pub(super) fn id(&self) -> u64 {
+        self.status.id
+    }
+
     pub(super) fn status(&self) -> FaultStatus {
         self.status.clone()
     }

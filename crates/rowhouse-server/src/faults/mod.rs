@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 use rowhouse_model::{
-    Error, ErrorKind, FaultCallKind, FaultEffect, FaultRule, FaultStatus, Result, TableName,
+    Error, FaultCallKind, FaultEffect, FaultRule, FaultStatus, Result, TableName,
 };
 
 use self::active::ActiveRule;
@@ -26,8 +26,14 @@ pub(crate) struct Faults {
 struct State {
     last_id: u64,
     rules: Vec<ActiveRule>,
-    /// The region servers that play dead, and until when.
-    dead: HashMap<u32, Instant>,
+    /// The region servers that play dead.
+    dead: HashMap<u32, Death>,
+}
+
+/// Until when a region server plays dead, and the rule by which it does.
+struct Death {
+    rule: u64,
+    until: Instant,
 }
 
 /// A call, as far as rules look at it.
@@ -45,12 +51,14 @@ impl Faults {
     /// Adds a rule.
     ///
     /// # Errors
-    /// `RegionTooBusy` if there are too many.
+    /// `InvalidRequest` if there are too many.
     pub(crate) fn add(&self, rule: FaultRule, now: Instant) -> Result<FaultStatus> {
         let mut state = self.state.lock();
         if state.rules.len() >= FAULT_RULES_MAX {
-            let message = format!("too many faults; remove some: max={FAULT_RULES_MAX}");
-            return Err(Error::new(ErrorKind::RegionTooBusy, message));
+            return Err(Error::invalid(format!(
+                "too many faults, remove some: faults={}, max={FAULT_RULES_MAX}",
+                state.rules.len() + 1
+            )));
         }
         state.last_id += 1;
         let active = ActiveRule::new(state.last_id, rule, now);
@@ -59,13 +67,18 @@ impl Faults {
         Ok(status)
     }
 
+    /// Returns true if no call can be hit: without rules no region server plays dead.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.state.lock().rules.is_empty()
+    }
+
     /// Returns all rules, also those without further effect.
     pub(crate) fn list(&self) -> Vec<FaultStatus> {
         self.state.lock().rules.iter().map(ActiveRule::status).collect()
     }
 
-    /// Removes a rule, or all rules without a number; returns them. Servers that play dead live
-    /// when no rule is left.
+    /// Removes a rule, or all rules without a number; returns them. Region servers that play dead
+    /// by them live again.
     ///
     /// # Errors
     /// `InvalidRequest` for a number without a rule.
@@ -80,24 +93,23 @@ impl Faults {
             return Err(Error::invalid(format!("there is no such fault: id={id}")));
         }
         state.rules.retain(|rule| !is_removed(&rule.status()));
-        if state.rules.is_empty() {
-            state.dead.clear();
-        }
+        state.dead.retain(|_, death| removed.iter().all(|status| status.id != death.rule));
         Ok(removed)
     }
 
     /// Returns true if a region server plays dead.
     pub(crate) fn is_dead(&self, server: u32, now: Instant) -> bool {
-        self.state.lock().dead.get(&server).is_some_and(|until| now < *until)
+        self.state.lock().dead.get(&server).is_some_and(|death| now < death.until)
     }
 
     /// Returns what happens to a call: the effect of the first rule that hits it. Later rules do
     /// not see the call.
     pub(crate) fn decide(&self, call: &FaultableCall, now: Instant) -> Option<FaultEffect> {
         let mut state = self.state.lock();
-        let effect = state.rules.iter_mut().find_map(|rule| rule.decide(call, now))?;
+        let hit = |rule: &mut ActiveRule| Some((rule.id(), rule.decide(call, now)?));
+        let (rule, effect) = state.rules.iter_mut().find_map(hit)?;
         if let FaultEffect::DeadServer(time) = effect {
-            state.dead.insert(call.server, now + time);
+            state.dead.insert(call.server, Death { rule, until: now + time });
         }
         Some(effect)
     }
@@ -131,18 +143,22 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_server_lives_after_its_time_or_without_rules() {
+    fn a_dead_server_lives_after_its_time_or_without_its_rule() {
         let now = Instant::now();
         let second = Duration::from_secs(1);
         let rule =
             || FaultRule { hits_max: Some(1), ..FaultRule::new(FaultEffect::DeadServer(second)) };
         let faults = Faults::default();
         faults.add(rule(), now).unwrap();
+        faults.add(FaultRule::new(FaultEffect::CutAfter), now).unwrap();
         assert!(faults.decide(&put("t"), now).is_some());
         assert!(faults.is_dead(0, now + second / 2) && !faults.is_dead(1, now));
         assert!(!faults.is_dead(0, now + second));
-        faults.remove(None).unwrap();
-        assert!(!faults.is_dead(0, now));
+        // Another rule's removal leaves it dead.
+        faults.remove(Some(2)).unwrap();
+        assert!(faults.is_dead(0, now));
+        faults.remove(Some(1)).unwrap();
+        assert!(!faults.is_dead(0, now) && faults.is_empty());
     }
 
     #[test]
@@ -153,6 +169,7 @@ mod tests {
         for _ in 0..FAULT_RULES_MAX {
             faults.add(rule.clone(), now).unwrap();
         }
-        assert_eq!(faults.add(rule, now).unwrap_err().kind(), ErrorKind::RegionTooBusy);
+        let refused = faults.add(rule, now).unwrap_err();
+        assert_eq!(refused.message(), "too many faults, remove some: faults=65, max=64");
     }
 }

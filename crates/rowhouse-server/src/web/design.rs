@@ -146,8 +146,12 @@ impl Designs {
             }
         };
         let workload = workload.limited(WEB_DESIGN_ROWS_MAX, WEB_DESIGN_BYTES_MAX)?;
+        let goes_on = || Instant::now() < until;
+        if !goes_on() {
+            return Err(Error::new(ErrorKind::Timeout, "no time is left to estimate designs"));
+        }
         let estimator = Estimator::new(&workload)?;
-        let proposals = Proposal::all_while(&workload, &estimator, &|| Instant::now() < until)?;
+        let proposals = Proposal::all_while(&workload, &estimator, &goes_on)?;
         Ok(Self { workload, table, proposals })
     }
 
@@ -306,10 +310,17 @@ fn sampled(table: &Table, workload: Workload) -> Result<Workload> {
     let regions = table.regions();
     let of_region = WEB_DESIGN_ROWS_MAX.div_ceil(regions.len().max(1) as u64);
     let mut left = WEB_DESIGN_BYTES_MAX;
+    let mut total = 0;
+    let mut is_cut = false;
     for region in regions {
+        let has_room =
+            |total, left| total < WEB_DESIGN_ROWS_MAX && left > 0 && Instant::now() < until;
+        if !has_room(total, left) {
+            break;
+        }
         let mut scanner = region.scan(&Scan::all())?;
         let mut rows = 0;
-        while rows < of_region && left > 0 && Instant::now() < until {
+        while rows < of_region && has_room(total, left) {
             let limits = ScanLimits { bytes: left, until: Some(until) };
             match scanner.next_part(&limits)? {
                 Scanned::End => break,
@@ -317,8 +328,10 @@ fn sampled(table: &Table, workload: Workload) -> Result<Workload> {
                 Scanned::Row { row, is_partial } => {
                     left = left.saturating_sub(bytes_of(&row));
                     rows += 1;
+                    total += 1;
                     // The rest of a row is as large as the room that is left.
                     if is_partial {
+                        is_cut = true;
                         break;
                     }
                     sample.add(&row);
@@ -327,7 +340,18 @@ fn sampled(table: &Table, workload: Workload) -> Result<Workload> {
         }
     }
     if sample.is_empty() {
-        return Err(Error::invalid(format!("the table has no rows: table={}", table.name())));
+        let name = table.name();
+        if total == 0 && Instant::now() >= until {
+            let message = format!("no row of the table was read in time: table={name}");
+            return Err(Error::new(ErrorKind::Timeout, message));
+        }
+        return Err(Error::invalid(match (total, is_cut) {
+            (0, _) => format!("the table has no rows: table={name}"),
+            (_, true) => {
+                format!("there is no row of at most {WEB_DESIGN_BYTES_MAX} bytes: table={name}")
+            }
+            _ => format!("no row that was read fits the template: rows={total}, table={name}"),
+        }));
     }
     sample.sampled(workload)
 }

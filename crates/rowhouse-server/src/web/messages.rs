@@ -125,6 +125,8 @@ const MESSAGES: &[(&str, &str)] = &[
     ("too many questions for a page: {}", "页面上的查询太多：{}"),
     ("`{}` has no distribution: it needs a sample", "`{}` 没有分布：需要样本"),
     ("the table has no rows: {}", "表中没有行：{}"),
+    ("there is no row of at most {} bytes: {}", "没有不超过 {} 字节的行：{}"),
+    ("no row that was read fits the template: {}", "读到的行都不符合模板：{}"),
     ("table {} has no row-key template", "表 {} 没有行键模板"),
     ("a row is too large: {}", "一行太大：{}"),
     // Tasks.

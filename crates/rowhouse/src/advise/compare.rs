@@ -104,7 +104,7 @@ pub async fn advise_with_progress(
     search.run(&mut progress).await?;
     let mut designs = search.finish();
     designs.sort_by(compare);
-    let (mut advice, advised) = advice(workload, designs);
+    let (mut advice, advised) = advice(workload, designs)?;
     // Every design comes from a proposal.
     let design = proposals.iter().map(|it| &it.design).find(|it| it.to_string() == advised.text());
     if let Some(design) = design {
@@ -119,7 +119,10 @@ pub async fn advise_with_progress(
 }
 
 /// Returns the advice without the wide form and the commands, and the advised design.
-fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> (Advice, AdvisedDesign) {
+///
+/// # Errors
+/// `InvalidRequest` without designs.
+fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> Result<(Advice, AdvisedDesign)> {
     let present = designs.iter().position(|design| design.is_present);
     let is_change = match (designs.first(), present.map(|at| &designs[at])) {
         (None, _) => false,
@@ -134,12 +137,14 @@ fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> (Advice, AdvisedD
         (false, Some(present)) => present,
         _ => 0,
     };
-    let advised_design = designs[advised].clone();
-    let alternative =
-        designs.get(advised).filter(|design| design.refusals.is_empty()).and_then(|design| {
-            let designs = designs.iter().enumerate();
-            alternative(design, designs.filter(|(_, other)| other.simulation.is_some()))
-        });
+    let advised_design = designs.get(advised).cloned();
+    let advised_design =
+        advised_design.ok_or_else(|| Error::invalid("no design is valid for the workload"))?;
+    let accepted = Some(&advised_design).filter(|design| design.refusals.is_empty());
+    let alternative = accepted.and_then(|design| {
+        let designs = designs.iter().enumerate();
+        alternative(design, designs.filter(|(_, other)| other.simulation.is_some()))
+    });
     let advice = Advice {
         reasons: reasons(workload, &designs, present, is_change),
         trade: trade(workload, &designs, advised, alternative),
@@ -153,7 +158,7 @@ fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> (Advice, AdvisedD
         present,
         is_change,
     };
-    (advice, advised_design)
+    Ok((advice, advised_design))
 }
 
 /// Returns a design's wide form, by a thread that may be busy for long.

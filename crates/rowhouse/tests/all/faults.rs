@@ -116,6 +116,15 @@ async fn a_scan_goes_on_without_its_scanner() {
 }
 
 #[tokio::test]
+async fn a_rule_about_a_server_that_there_is_not_is_refused() {
+    let served = serve().await;
+    let rule = FaultRule { server: Some(1), ..FaultRule::new(FaultEffect::CutBefore) };
+    let refused = served.client.admin().change_faults(&FaultCall::Add(rule)).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidRequest, "{refused}");
+    served.server.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_server_without_permission_has_no_faults() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(loopback(dir.path())).await.unwrap();

@@ -45,7 +45,7 @@ pub(super) struct AddArgs {
     /// Calls to the region server with this number
     #[arg(long, value_name = "NUMBER")]
     server: Option<u32>,
-    /// The probability that a call is hit, from 0 to 1
+    /// The probability that a call is hit, from 0.000001 to 1
     #[arg(long, value_name = "RATE", default_value = "1", value_parser = millionths)]
     rate: u32,
     /// Decides which calls are hit: the same calls in each run

@@ -99,7 +99,8 @@ fn promote(context: &Context, call: PromotionCall) -> Result<()> {
 /// Adds, lists or removes rules for faults; returns them.
 ///
 /// # Errors
-/// `Unsupported` unless the server was started with permission for faults.
+/// `Unsupported` unless the server was started with permission for faults; `InvalidRequest` for a
+/// region server that there is not.
 fn change_faults(context: &Context, call: FaultCall) -> Result<Bytes> {
     let faults = context.cluster.faults.as_ref().ok_or_else(|| {
         Error::unsupported(
@@ -107,7 +108,12 @@ fn change_faults(context: &Context, call: FaultCall) -> Result<Bytes> {
         )
     })?;
     let statuses = match call {
-        FaultCall::Add(rule) => vec![faults.add(rule, Instant::now())?],
+        FaultCall::Add(rule) => {
+            if let Some(server) = rule.server {
+                context.cluster.members.check_number(server)?;
+            }
+            vec![faults.add(rule, Instant::now())?]
+        }
         FaultCall::List => faults.list(),
         FaultCall::Remove(id) => faults.remove(id)?,
     };

@@ -1,6 +1,5 @@
 //! The kits for tests and their pages name the version of the program.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 use std::fs;
 use std::path::Path;

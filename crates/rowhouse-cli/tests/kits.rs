@@ -1,6 +1,5 @@
 //! The kits for tests and their pages name the version of the program.
 
-
 use std::fs;
 use std::path::Path;
 

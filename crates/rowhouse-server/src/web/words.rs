@@ -42,7 +42,7 @@ texts! {
     TOKEN: "Token", "令牌";
     ENTER: "Log in", "登录";
     TOKEN_REFUSED: "The token is not accepted: it is wrong, has ended or was revoked.", "令牌无效：错误、已过期或已吊销。";
-    LOGIN_MORE: "A token proves the user. The value of HADOOP_TOKEN is one; to make it, run on the server", "令牌用于证明用户身份，即 HADOOP_TOKEN 的值。在服务器上生成：";
+    LOGIN_MORE: "A token proves the user. The value of HADOOP_TOKEN is one; to make it, run on the server:", "令牌用于证明用户身份，即 HADOOP_TOKEN 的值。在服务器上生成：";
 
     // Everywhere.
     NONE: "none", "无";

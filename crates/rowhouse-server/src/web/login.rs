@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_logs_out_has_no_session() {
+    async fn a_logout_ends_the_session() {
         let dir = tempfile::tempdir().unwrap();
         let web = Web::of_directory(dir.path());
         for secret in ["one", "two"] {

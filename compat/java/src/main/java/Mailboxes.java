@@ -83,7 +83,7 @@ public final class Mailboxes {
         for (Cell cell : table.get(get).rawCells()) ids.add(Bytes.toInt(CellUtil.cloneQualifier(cell), 8));
         return ids.toString();
       });
-      checks.refused("conditions on fields of qualifiers, in a scan", org.apache.hadoop.hbase.DoNotRetryIOException.class, "use a filter", () -> {
+      checks.refused("conditions on fields of qualifiers, in a scan", org.apache.hadoop.hbase.DoNotRetryIOException.class, "fields of qualifiers", () -> {
         Scan scan = new Scan().addFamily(M).setAttribute("rowhouse.query", Bytes.toBytes("user = 'bob' and mail.sender = 'eve'"));
         try (ResultScanner rows = table.getScanner(scan)) {
           return rows.next();

@@ -5,19 +5,8 @@
 # and client certificates with TLS; the shell here.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
+. "$here/secured.sh"
 begin "$1"
-
-start() { # ARGS of serve
-  "$binary" serve --data "$work/data" --listen "$bootstrap" --zookeeper "$zookeeper" --no-web "$@" >>"$log" 2>&1 </dev/null &
-  pid=$!
-  wait_for_port "$bootstrap" "$pid" "$log"
-}
-
-stop() {
-  kill -TERM "$pid"
-  wait "$pid"
-  pid=""
-}
 
 user() { "$binary" user --data "$work/data" "$@"; }
 
@@ -42,30 +31,6 @@ all_users() {
   [ "$failed" = 0 ] || exit 1
 }
 
-authority() { # NAME
-  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=$1" -keyout "$work/$1.key" -out "$work/$1.pem" 2>/dev/null
-}
-
-issue() { # NAME SUBJECT_ALTERNATIVE_NAME
-  openssl req -newkey rsa:2048 -nodes -subj "/CN=$1" -keyout "$work/$1.key" -out "$work/$1.csr" 2>/dev/null
-  openssl x509 -req -in "$work/$1.csr" -CA "$work/ca.pem" -CAkey "$work/ca.key" -CAcreateserial -days 2 \
-    -extfile <(printf 'subjectAltName=%s' "$2") -out "$work/$1.pem" 2>/dev/null
-  cat "$work/$1.pem" "$work/$1.key" >"$work/$1-both.pem"
-}
-
-site() { # FILE [NAME VALUE]...
-  local file="$work/$1"
-  shift
-  {
-    echo '<configuration>'
-    while [ $# -gt 0 ]; do
-      echo "<property><name>$1</name><value>$2</value></property>"
-      shift 2
-    done
-    echo '</configuration>'
-  } >"$file"
-}
-
 shell_is() { # PATTERN ARGS of shell: what it prints is to match
   local pattern="$1"
   shift
@@ -78,8 +43,8 @@ zookeeper="127.0.0.1:$(free_port)"
 bootstrap="127.0.0.1:$(free_port)"
 "$here/java/run.sh"
 authority ca
-issue server IP:127.0.0.1
-issue alice DNS:alice
+issue server ca IP:127.0.0.1
+issue alice ca DNS:alice
 
 start --users token
 right="$(token alice)"

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn states_whose_names_begin_alike_differ() {
+    fn a_state_has_no_snapshot_of_one_with_a_longer_name() {
         assert!(is_of("rowhouse-state.a.0", "a"));
         assert!(is_of("rowhouse-state.a.0.12", "a.0"));
         for other in ["rowhouse-state.a.0.12", "rowhouse-state.ab.0", "rowhouse-state.a.", "a.0"] {

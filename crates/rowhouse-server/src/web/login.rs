@@ -17,6 +17,7 @@ use maud::{DOCTYPE, html};
 use parking_lot::Mutex;
 use rowhouse_format::token::TokenIdentifier;
 
+use super::page::head;
 use super::reader::Reader;
 use super::solr::body::{Read, discard, read_form};
 use super::solr::form::pairs;
@@ -191,14 +192,7 @@ fn page(reader: &Reader, status: StatusCode, error: Option<Text>) -> Response {
     let page = html! {
         (DOCTYPE)
         html lang=(reader.lang.tag()) {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (reader.text(words::LOGIN)) " – rowhouse" }
-                link rel="stylesheet" href="/style.css";
-                link rel="icon" href="/icon.svg" type="image/svg+xml";
-            }
+            head { (head(reader.text(words::LOGIN))) }
             body { main id="main" {
                 h1 { (reader.text(words::LOGIN)) }
                 @if let Some(error) = error {

@@ -125,15 +125,10 @@ impl Page {
             (DOCTYPE)
             html lang=(reader.lang.tag()) {
                 head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
+                    (head(&format!("{title} – {}", web.database.name)))
                     @if let Some(refresh) = refresh {
                         meta http-equiv="refresh" content=(refresh.as_secs());
                     }
-                    title { (title) " – " (web.database.name) " – rowhouse" }
-                    link rel="stylesheet" href="/style.css";
-                    link rel="icon" href="/icon.svg" type="image/svg+xml";
                     @if let Some(script) = script { script src=(script) defer {} }
                 }
                 body {
@@ -156,6 +151,18 @@ impl Page {
                 }
             }
         }
+    }
+}
+
+/// Returns what the head of every page has.
+pub(super) fn head(title: &str) -> Markup {
+    html! {
+        meta charset="utf-8";
+        meta name="viewport" content="width=device-width, initial-scale=1";
+        meta name="color-scheme" content="light dark";
+        title { (title) " – rowhouse" }
+        link rel="stylesheet" href="/style.css";
+        link rel="icon" href="/icon.svg" type="image/svg+xml";
     }
 }
 

@@ -454,7 +454,7 @@ fn designs_for_a_typed_workload_have_costs_sample_keys_and_a_declaration() {
 }
 
 #[test]
-fn a_table_fills_a_workload_whose_designs_lead_from_its_key() {
+fn designs_for_a_workload_of_a_table_have_the_steps_from_its_key() {
     let (server, web) = server();
     let regions = create_mail(&server);
     for n in 0..60 {

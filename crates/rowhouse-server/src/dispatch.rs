@@ -12,7 +12,8 @@ use crate::answer::{PendingCall, Routed, account, try_here};
 use crate::call::{CallContext, Client};
 use crate::context::Context;
 use crate::handle::{
-    admin, bulk_load, endpoint, get, hbck, master, multi, mutate, registry, scan, server, slow_log,
+    admin, bulk_load, endpoint, get, hbck, master, multi, mutate, registry, replicate, scan,
+    server, slow_log,
 };
 use crate::memory::Reserved;
 
@@ -249,7 +250,7 @@ fn route(call: &CallContext, out: &mut BytesMut) -> Result<Routed> {
             call.refused("there is no master in another process")
         }
         Method::UpdateFavoredNodes => call.refused("files are on one machine"),
-        Method::ReplicateWALEntry => call.refused("there is no replication"),
+        Method::ReplicateWALEntry => try_here::<replicate::Replicate>(call, out),
         Method::Replay => call.refused("a region has no replicas"),
     }
 }

@@ -49,6 +49,7 @@ mod metrics;
 mod options;
 mod ports;
 mod region_server;
+mod replication_sink;
 mod requests;
 mod scanners;
 mod server;

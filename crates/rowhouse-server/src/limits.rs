@@ -144,6 +144,8 @@ pub(crate) const SCANNERS_MAX: usize = 100_000;
 /// How many closed scanners are remembered. A call for such a scanner returns no rows, as in HBase,
 /// which remembers closed scanners for a minute. A call for an older one is refused.
 pub(crate) const CLOSED_SCANNERS_MAX: usize = 10_000;
+/// Mutations in replicated log entries that are applied as one batch; an entry is not divided.
+pub(crate) const REPLICATED_MUTATIONS_AT_ONCE: usize = 1_000;
 /// Maximum unfinished bulk loads; beyond it the oldest is forgotten.
 pub(crate) const BULK_LOADS_MAX: usize = 1000;
 /// Maximum finished and running calls in one bulk load.

@@ -11,6 +11,7 @@ use crate::Options;
 use crate::call_metrics::Calls;
 use crate::cap::Cap;
 use crate::limits::{KILL_LOOK, KILL_WAIT};
+use crate::replication_sink::ReplicationSink;
 use crate::requests::Requests;
 use crate::scanners::Scanners;
 use crate::slow_log::SlowLog;
@@ -33,6 +34,8 @@ pub(crate) struct RegionServer {
     pub(crate) requests: Requests,
     /// Shared with the earlier servers with this number, so that counters do not fall.
     pub(crate) calls: Arc<Calls>,
+    /// Shared likewise.
+    pub(crate) replication_sink: Arc<ReplicationSink>,
     /// Limits operations and bytes.
     pub(crate) cap: Option<Cap>,
     stop: watch::Sender<bool>,
@@ -77,6 +80,7 @@ impl RegionServer {
             slow_log: SlowLog::new(options.slow_call, options.large_answer_bytes),
             requests: Requests::new(Instant::now()),
             calls: Arc::default(),
+            replication_sink: Arc::default(),
             cap: Cap::new(options.ops_per_server, options.bytes_per_server),
             stop: watch::Sender::new(false),
             is_stopping: AtomicBool::new(false),
@@ -95,7 +99,8 @@ impl RegionServer {
             (cap, _) => cap,
         };
         let requests = self.requests.succeeded(Instant::now());
-        Self { calls: Arc::clone(&self.calls), requests, cap, ..new }
+        let replication_sink = Arc::clone(&self.replication_sink);
+        Self { calls: Arc::clone(&self.calls), replication_sink, requests, cap, ..new }
     }
 
     /// Returns what a master on a separate port needs for calls. It serves no regions.

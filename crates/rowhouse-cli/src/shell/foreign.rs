@@ -20,7 +20,8 @@ const ABSENT: [(&str, &str); 22] = [
          remove_peer_namespaces remove_peer_tableCFs set_peer_bandwidth set_peer_exclude_namespaces
          set_peer_exclude_tableCFs set_peer_namespaces set_peer_replicate_all set_peer_serial
          set_peer_tableCFs show_peer_tableCFs transit_peer_sync_replication_state update_peer_config",
-        "nothing is replicated; rowhouse backup copies a database, rowhouse export hands a table to a cluster",
+        "rowhouse has no peers of its own: it takes what HBase replicates to it; rowhouse backup copies a database,
+         rowhouse export hands a table to a cluster",
     ),
     (
         "add_rsgroup alter_rsgroup_config balance_rsgroup get_namespace_rsgroup get_rsgroup get_server_rsgroup

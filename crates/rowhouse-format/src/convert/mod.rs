@@ -15,6 +15,7 @@ pub mod mutate;
 pub mod names;
 pub mod procedure;
 pub mod region;
+pub mod replication;
 pub mod result;
 pub mod scan;
 pub mod search;

@@ -163,7 +163,8 @@ calls! {
         OpenRegion "OpenRegion" shared () => ();
         CloseRegion "CloseRegion" shared () => ();
         ExecuteProcedures "ExecuteProcedures" shared () => ();
-        ReplicateWALEntry "ReplicateWALEntry" shared () => ();
+        ReplicateWALEntry "ReplicateWALEntry"
+            call ReplicateWalEntryRequest => ReplicateWalEntryResponse;
         Replay "Replay" shared () => ();
     }
     ClientMeta "ClientMetaService" {

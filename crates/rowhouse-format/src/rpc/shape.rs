@@ -52,6 +52,11 @@ static SCAN_REQUEST: Shape = Shape(&[(2, &SCAN)]);
 static MULTI_REQUEST: Shape = Shape(&[(1, &REGION_ACTION), (3, &CONDITION)]);
 static SERVICE_REQUEST: Shape = Shape(&[(2, &SERVICE_CALL)]);
 
+/// A log entry's key: scopes, clusters, attributes.
+static LOG_KEY: Shape = Shape(&[(6, &LEAF), (8, &LEAF), (12, &LEAF)]);
+static LOG_ENTRY: Shape = Shape(&[(1, &LOG_KEY), (2, &LEAF)]);
+static REPLICATE_REQUEST: Shape = Shape(&[(1, &LOG_ENTRY)]);
+
 /// Rejects a message whose decoded form would take far more memory than its bytes.
 ///
 /// # Errors
@@ -66,6 +71,7 @@ pub(super) fn check(method: Method, message: &[u8]) -> Result<()> {
         Method::Scan => &SCAN_REQUEST,
         Method::Multi => &MULTI_REQUEST,
         Method::ExecService => &SERVICE_REQUEST,
+        Method::ReplicateWALEntry => &REPLICATE_REQUEST,
         _ if message.len() > OTHER_LEN_MAX => {
             return Err(Error::invalid(format!(
                 "request too long: method={}, len={}, max={OTHER_LEN_MAX}",

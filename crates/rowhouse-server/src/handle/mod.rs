@@ -9,6 +9,7 @@ pub(crate) mod master;
 pub(crate) mod multi;
 pub(crate) mod mutate;
 pub(crate) mod registry;
+pub(crate) mod replicate;
 pub(crate) mod scan;
 pub(crate) mod server;
 pub(crate) mod slow_log;

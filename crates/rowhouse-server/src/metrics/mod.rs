@@ -16,6 +16,7 @@ use crate::call_metrics::{BUCKET_MICROS, Calls, MethodCalls};
 use crate::cap::Cap;
 use crate::cluster::Cluster;
 use crate::region_server::RegionServer;
+use crate::replication_sink::ReplicationSink;
 pub(crate) use heat::JudgedHeats;
 use heat::TableHeat;
 #[cfg(feature = "web")]
@@ -165,6 +166,34 @@ pub(crate) const METRICS: &[Metric] = &[
         kind: Kind::Counter,
         help: "Calls refused because too many waited for the limit, by region server with one.",
         collect: |from, out| from.by_cap(out, |cap| cap.waits().refused() as f64),
+    },
+    Metric {
+        name: "rowhouse_replicated_calls_total",
+        kind: Kind::Counter,
+        help: "Calls with log entries from other clusters that were applied, by region server.",
+        collect: |from, out| from.by_sink(out, ReplicationSink::calls),
+    },
+    Metric {
+        name: "rowhouse_replicated_call_errors_total",
+        kind: Kind::Counter,
+        help: "Such calls that were answered with an error. The source repeats them.",
+        collect: |from, out| from.by_sink(out, ReplicationSink::failed_calls),
+    },
+    Metric {
+        name: "rowhouse_replicated_entries_total",
+        kind: Kind::Counter,
+        help: "Log entries from other clusters that were applied, by region server.",
+        collect: |from, out| from.by_sink(out, ReplicationSink::entries),
+    },
+    Metric {
+        name: "rowhouse_replication_age_seconds",
+        kind: Kind::Gauge,
+        help: "How old the last such entry was when it was applied.",
+        collect: |from, out| {
+            from.by_server(out, |server| {
+                server.server.replication_sink.last_age_millis() as f64 / 1e3
+            });
+        },
     },
     Metric {
         name: "rowhouse_memstore_bytes",
@@ -347,6 +376,10 @@ impl<'a> Sources<'a> {
         for heat in self.heats.iter() {
             out.sample("", &[("table", &heat.table)], value(heat));
         }
+    }
+
+    fn by_sink(&self, out: &mut Samples<'_>, count: impl Fn(&ReplicationSink) -> u64) {
+        self.by_server(out, |server| count(&server.server.replication_sink) as f64);
     }
 
     fn by_server(&self, out: &mut Samples<'_>, value: impl Fn(&ServerSource) -> f64) {

@@ -18,6 +18,7 @@ mod observers;
 mod older_clients;
 mod region_servers;
 mod regions;
+mod replication;
 mod row_mutations;
 #[cfg(feature = "web")]
 mod solr;

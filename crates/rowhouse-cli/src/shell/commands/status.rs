@@ -60,7 +60,8 @@ async fn status(session: &mut Session, call: Call) -> Result<()> {
         "tasks" => return tasks(session).await,
         "replication" => {
             return usage_error(
-                "status 'replication': nothing is replicated; rowhouse backup copies a database",
+                "status 'replication': there are no peers; what HBase has replicated to here stands in /metrics, \
+                 and in the status that HBase's shell shows",
             );
         }
         _ => {

@@ -3931,6 +3931,114 @@ pub struct IsSnapshotDoneResponse {
     #[prost(message, optional, tag = "2")]
     pub snapshot: ::core::option::Option<SnapshotDescription>,
 }
+/// A UUID in two halves.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Uuid {
+    #[prost(uint64, required, tag = "1")]
+    pub least_sig_bits: u64,
+    #[prost(uint64, required, tag = "2")]
+    pub most_sig_bits: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FamilyScope {
+    #[prost(bytes = "bytes", required, tag = "1")]
+    pub family: ::prost::bytes::Bytes,
+    #[prost(enumeration = "ScopeType", required, tag = "2")]
+    pub scope_type: i32,
+}
+/// What a log entry says besides its cells.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WalKey {
+    #[prost(bytes = "bytes", required, tag = "1")]
+    pub encoded_region_name: ::prost::bytes::Bytes,
+    #[prost(bytes = "bytes", required, tag = "2")]
+    pub table_name: ::prost::bytes::Bytes,
+    #[prost(uint64, required, tag = "3")]
+    pub log_sequence_number: u64,
+    /// Milliseconds since 1970.
+    #[prost(uint64, required, tag = "4")]
+    pub write_time: u64,
+    /// Sources before 0.98 wrote one cluster here.
+    #[deprecated]
+    #[prost(message, optional, tag = "5")]
+    pub cluster_id: ::core::option::Option<Uuid>,
+    #[prost(message, repeated, tag = "6")]
+    pub scopes: ::prost::alloc::vec::Vec<FamilyScope>,
+    #[prost(uint32, optional, tag = "7")]
+    pub following_kv_count: ::core::option::Option<u32>,
+    /// Clusters that have the entry.
+    #[prost(message, repeated, tag = "8")]
+    pub cluster_ids: ::prost::alloc::vec::Vec<Uuid>,
+    #[prost(uint64, optional, tag = "9")]
+    pub nonce_group: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "10")]
+    pub nonce: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "11")]
+    pub orig_sequence_number: ::core::option::Option<u64>,
+    #[prost(message, repeated, tag = "12")]
+    pub extended_attributes: ::prost::alloc::vec::Vec<Attribute>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Attribute {
+    #[prost(string, required, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    #[prost(bytes = "bytes", optional, tag = "2")]
+    pub value: ::core::option::Option<::prost::bytes::Bytes>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WalEntry {
+    #[prost(message, required, tag = "1")]
+    pub key: WalKey,
+    /// Sources before 0.96 wrote the cells here.
+    #[prost(bytes = "bytes", repeated, tag = "2")]
+    pub key_value_bytes: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    /// How many cells in the cell block are the entry's.
+    #[prost(int32, optional, tag = "3")]
+    pub associated_cell_count: ::core::option::Option<i32>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ReplicateWalEntryRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub entry: ::prost::alloc::vec::Vec<WalEntry>,
+    #[prost(string, optional, tag = "2")]
+    pub replication_cluster_id: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "3")]
+    pub source_base_namespace_dir_path: ::core::option::Option<
+        ::prost::alloc::string::String,
+    >,
+    #[prost(string, optional, tag = "4")]
+    pub source_h_file_archive_dir_path: ::core::option::Option<
+        ::prost::alloc::string::String,
+    >,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReplicateWalEntryResponse {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ScopeType {
+    ReplicationScopeLocal = 0,
+    ReplicationScopeGlobal = 1,
+}
+impl ScopeType {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::ReplicationScopeLocal => "REPLICATION_SCOPE_LOCAL",
+            Self::ReplicationScopeGlobal => "REPLICATION_SCOPE_GLOBAL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "REPLICATION_SCOPE_LOCAL" => Some(Self::ReplicationScopeLocal),
+            "REPLICATION_SCOPE_GLOBAL" => Some(Self::ReplicationScopeGlobal),
+            _ => None,
+        }
+    }
+}
 /// /hbase/master
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Master {

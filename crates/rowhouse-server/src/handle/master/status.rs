@@ -118,6 +118,7 @@ fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInf
             info_server_port: server.web_port.map(u32::from),
             // They are the store's: one server reports them.
             tasks: tasks.into_iter().map(server_task).collect(),
+            repl_load_sink: Some(server.replication_sink.load(server.name.start_code)),
             ..Default::default()
         },
     }

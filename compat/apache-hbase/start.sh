@@ -10,7 +10,7 @@ if [ -f "$APACHE_PID" ] && kill -0 "$(cat "$APACHE_PID")" 2>/dev/null; then
   echo "apache-hbase: already running, pid $(cat "$APACHE_PID")" >&2
   exit 0
 fi
-(apache_hbase_java $APACHE_HEAP ${APACHE_OPTIONS:-} org.apache.hadoop.hbase.master.HMaster start) \
+(apache_hbase_java $APACHE_HEAP ${APACHE_OPTIONS:-} org.apache.hadoop.hbase.master.HMaster start $APACHE_MASTER_OPTIONS) \
   >"$APACHE_DATA/server.out" 2>"$APACHE_DATA/server.log" </dev/null &
 pid=$!
 echo "$pid" >"$APACHE_PID"

@@ -7,10 +7,9 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../steps.sh" # free_port, and $here is compat/
 . "$here/apache-hbase/env.sh"                  # JAVA_17 and APACHE_LIB
-shell="$here/shell"
+. "$here/shell/shell.sh"
 [ $# = 1 ] || { echo "usage: run.sh BINARY|--apache" >&2; exit 2; }
 target="$1"
-cache="$ROWHOUSE_COMPAT_CACHE/shell"
 work="$(mktemp -d)"
 pid=""
 trap finish EXIT
@@ -22,28 +21,12 @@ finish() {
   if [ "$status" = 0 ]; then rm -rf "$work"; else echo "FAIL; answers and logs are kept in $work" >&2; fi
 }
 
-jars() {
-  local sum
-  "$here/apache-hbase/fetch.sh"
-  sum="$(cat "$shell/pom.xml" "${BASH_SOURCE[0]}" | sha256sum)"
-  [ "$(cat "$cache/.stamp" 2>/dev/null || true)" != "$sum" ] || return 0
-  rm -rf "$cache"
-  mkdir -p "$cache/ruby"
-  mvn -q -B -f "$shell/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$cache/lib" >&2
-  (cd "$cache/ruby" && jar xf "$cache"/lib/hbase-shell-*.jar)
-  sed -i '/^ *trace$/d' "$cache/ruby/shell.rb" # The command `trace` wants a class that 2.6 has no more.
-  echo "$sum" >"$cache/.stamp"
-}
-
 answers() { # ZOOKEEPER_PORT COMMANDS
-  timeout 300 java -Xmx512m -XX:TieredStopAtLevel=1 "${JAVA_17[@]}" -Djava.net.preferIPv4Stack=true -Dfile.encoding=UTF-8 -Duser.timezone=UTC \
-    -Dlog.level=OFF -Dhbase.ruby.sources="$cache/ruby" -cp "$shell/conf:$cache/ruby:$(echo "$cache"/lib/jruby-complete-*.jar):$APACHE_LIB/*" \
-    org.jruby.Main -X+O -W0 "$cache/ruby/jar-bootstrap.rb" \
-    -Dhbase.zookeeper.quorum=127.0.0.1 -Dhbase.zookeeper.property.clientPort="$1" <"$shell/$2" >"$work/raw.txt" 2>"$work/shell.err"
+  hbase_shell "$1" <"$shell/$2" >"$work/raw.txt" 2>"$work/shell.err"
   sed -E -f "$shell/mask.sed" "$work/raw.txt"
 }
 
-jars
+shell_jars
 began="$SECONDS"
 zookeeper="$(free_port)"
 if [ "$target" = --apache ]; then

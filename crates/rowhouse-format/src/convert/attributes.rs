@@ -31,7 +31,10 @@ const TABLE: &[(&str, Meaning)] = {
         ("VISIBILITY", Refused("visibility labels")),
         ("rowhouse.query", Refused("a query, other than of a scan,")),
         ("_operation.attributes.id", Harmless("a name for the client's log")),
-        ("_cs.id", Harmless("clusters a replicated change has seen; nothing is replicated from here")),
+        (
+            "_cs.id",
+            Harmless("clusters a replicated change has seen; nothing is replicated from here"),
+        ),
         ("_look_ahead_", Harmless("a hint how to seek")),
         ("scan.attributes.metrics.enable", Harmless("the client counts")),
         ("scan.attributes.metrics.data", Harmless("the client counted")),

@@ -178,3 +178,109 @@ fn rubbish_after_whole_entries_is_refused_and_the_server_goes_on() {
     ship(&mut source, vec![entry("t", 1)], &[put("a", "q", 6)]).unwrap();
     assert_eq!(versions(&server, &regions[0], "a"), ["q@6"]);
 }
+
+/// What `compat/record/replication.sh` recorded from Apache HBase 2.6.4: two connections of a source
+/// with two peers, and the cells that its tables then had.
+mod recorded {
+    use std::path::{Path, PathBuf};
+
+    use bytes::BytesMut;
+    use rowhouse_format::convert::table;
+    use rowhouse_format::rpc::FrameDecoder;
+    use rowhouse_model::{FamilyDescriptor, RowRange, Scan, TableDescriptor, TableName};
+    use rowhouse_store::Store;
+
+    use super::*;
+
+    fn fixtures() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/replication")
+    }
+
+    /// Returns what one side sent on a connection: `> ` the source, `< ` the sink.
+    fn sent(file: &Path, side: &str) -> Vec<u8> {
+        let text = std::fs::read_to_string(file).unwrap();
+        let lines = text.lines().filter_map(|line| line.strip_prefix(side));
+        lines
+            .flat_map(|hex| (0..hex.len()).step_by(2).map(move |at| &hex[at..at + 2]))
+            .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+            .collect()
+    }
+
+    fn create(server: &TestServer, name: &str, attributes: &[(&'static str, &'static str)]) {
+        let mut family = FamilyDescriptor::new("cf").unwrap();
+        for (key, value) in attributes {
+            family = family.attribute(*key, *value);
+        }
+        let table = TableDescriptor::new(TableName::parse(name).unwrap()).family(family);
+        let message = proto::CreateTableRequest {
+            table_schema: table::to_proto(&table),
+            split_keys: vec!["row00500".into(), "row01000".into()],
+            ..Default::default()
+        };
+        server.connect(Service::Master).call(&message).unwrap();
+    }
+
+    /// Returns a table's cells as the recording shows them.
+    fn shown(store: &Store, name: &str) -> Vec<String> {
+        let mut scan = Scan::new(RowRange::all());
+        scan.raw = name == "every";
+        scan.versions = i32::MAX as u32;
+        let table = store.table(&TableName::parse(name).unwrap()).unwrap();
+        let mut scanner = table.scan(scan).unwrap();
+        let mut shown = Vec::new();
+        while let Some(row) = scanner.next().unwrap() {
+            for cell in row.cells() {
+                let key = cell.key();
+                let kind = match CellKind::from_code(key.kind) {
+                    Some(CellKind::DeleteVersion) => "Delete".to_owned(),
+                    kind => format!("{:?}", kind.unwrap()),
+                };
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                shown.push(format!(
+                    "{name} {} {}@{} {kind} {}",
+                    text(key.row),
+                    text(key.qualifier),
+                    key.timestamp,
+                    rowhouse_model::escape(cell.value()).to_string().replace("\\x2B", "+"),
+                ));
+            }
+        }
+        shown
+    }
+
+    #[test]
+    fn a_source_of_apache_hbase_leaves_the_cells_that_it_has() {
+        let server = TestServer::start();
+        create(&server, "every", &[("VERSIONS", "2147483647"), ("KEEP_DELETED_CELLS", "TRUE")]);
+        create(&server, "some", &[("VERSIONS", "3")]);
+        create(&server, "ordered", &[("VERSIONS", "5"), ("NEW_VERSION_BEHAVIOR", "true")]);
+        let mut connections = 0;
+        for file in std::fs::read_dir(fixtures()).unwrap() {
+            let file = file.unwrap().path();
+            if file.extension().is_none_or(|extension| extension != "conv") {
+                continue;
+            }
+            connections += 1;
+            // Twice, as a source that has lost the answers.
+            for _ in 0..2 {
+                let mut client = Client::silent(server.address());
+                client.send_bytes(&sent(&file, "> "));
+                let mut answers = BytesMut::from(&sent(&file, "< ")[..]);
+                while FrameDecoder::default().next(&mut answers).unwrap().is_some() {
+                    client.receive_body();
+                }
+            }
+        }
+        assert_eq!(connections, 2);
+        let data = server.stop();
+        let store = Store::open(data.path()).unwrap();
+        let got: Vec<_> =
+            ["every", "some", "ordered"].iter().flat_map(|name| shown(&store, name)).collect();
+        let expected = std::fs::read_to_string(fixtures().join("cells.txt")).unwrap();
+        let expected: Vec<_> = expected.lines().map(str::trim_end).collect();
+        let got: Vec<_> = got.iter().map(|line| line.trim_end()).collect();
+        let difference = expected.iter().zip(&got).find(|(expected, got)| expected != got);
+        assert_eq!(difference, None);
+        assert_eq!(got.len(), expected.len());
+    }
+}

@@ -113,6 +113,10 @@ impl<'p> Resource<'p> {
             "scanner" => Some(Self::Scanner(first, below)),
             _ if end.starts_with("multiget") => Some(Self::MultiGet(first, end)),
             _ if rest.ends_with('*') => Some(Self::Scan(first, rest)),
+            // A glob ends the row.
+            _ if rest.contains('*') && rest.split_once("*/").is_none_or(|it| it.1.is_empty()) => {
+                None
+            }
             _ => Some(Self::Rows(first, rest)),
         }
     }
@@ -218,6 +222,8 @@ mod tests {
             ("t/*", Some(Scan("t", "*"))),
             ("t/row*", Some(Scan("t", "row*"))),
             ("t/row*/f:q", Some(Rows("t", "row*/f:q"))),
+            ("t/row*/", None),
+            ("t/a*,b", None),
             ("t/row", Some(Rows("t", "row"))),
             ("t//row", Some(Rows("t", "/row"))),
             ("t/row/f:q/1,2", Some(Rows("t", "row/f:q/1,2"))),

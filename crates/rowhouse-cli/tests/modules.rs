@@ -115,6 +115,7 @@ const SERVER: &[Layer] = &[
             "load_meter",
             "maintenance",
             "memory",
+            "http",
             "ports",
             "requests",
             "slow_log",
@@ -126,7 +127,7 @@ const SERVER: &[Layer] = &[
     ("cluster", &["scanners", "region_server", "members", "cluster", "balancer", "lifecycle"]),
     ("calls", &["context", "call", "slow_calls", "answer"]),
     ("handlers", &["handle", "dispatch"]),
-    ("ports", &["connection", "zookeeper", "metrics", "web"]),
+    ("ports", &["connection", "zookeeper", "metrics", "web", "gateway"]),
     ("server", &["server"]),
 ];
 

@@ -19,6 +19,8 @@ mod older_clients;
 mod region_servers;
 mod regions;
 mod replication;
+#[cfg(feature = "rest")]
+mod rest;
 mod row_mutations;
 #[cfg(feature = "web")]
 mod solr;

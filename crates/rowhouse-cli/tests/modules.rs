@@ -126,7 +126,7 @@ const SERVER: &[Layer] = &[
     ("cluster", &["scanners", "region_server", "members", "cluster", "balancer", "lifecycle"]),
     ("calls", &["context", "call", "slow_calls", "answer"]),
     ("handlers", &["handle", "dispatch"]),
-    ("ports", &["connection", "zookeeper", "metrics", "web"]),
+    ("ports", &["connection", "zookeeper", "metrics", "web", "gateway"]),
     ("server", &["server"]),
 ];
 

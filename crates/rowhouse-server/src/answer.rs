@@ -110,7 +110,7 @@ pub(crate) struct Answer {
     /// Empty if the call was dropped.
     pub(crate) bytes: BytesMut,
     /// Held until the bytes are written.
-    pub(crate) _memory: Option<Reserved>,
+    pub(crate) memory: Option<Reserved>,
     /// Whether the connection is cut instead of an answer.
     pub(crate) is_cut: bool,
 }
@@ -121,7 +121,7 @@ impl Answer {
         if let Some(memory) = &mut memory {
             memory.shrink_to(bytes.len() as u64);
         }
-        Self { bytes, _memory: memory, is_cut: false }
+        Self { bytes, memory, is_cut: false }
     }
 }
 
@@ -168,7 +168,7 @@ impl PendingCall {
             Err(error) => call_context.refuse(&mut bytes, &error),
         }
         let memory = call_context.into_memory(bytes.len());
-        Ran::Answered(Answer { bytes, _memory: memory, is_cut: false })
+        Ran::Answered(Answer { bytes, memory, is_cut: false })
     }
 
     /// Whether the call may take a whole processor for long, and can be paused.

@@ -216,6 +216,15 @@ impl Cluster {
         region.check_scannable()
     }
 
+    /// Returns the only region of a system table; `None` for another table.
+    #[cfg(any(feature = "rest", feature = "thrift"))]
+    pub(crate) fn system_region(&self, table: &TableName) -> Option<RegionInfo> {
+        if *table == TableName::meta() {
+            return Some(RegionInfo::meta());
+        }
+        (*table == self.namespace_region.table).then(|| self.namespace_region.clone())
+    }
+
     /// Returns the description of the region that a request names.
     pub(crate) fn region_info(
         &self,

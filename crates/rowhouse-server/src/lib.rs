@@ -11,6 +11,7 @@
 //! | `cluster.rs`, `region_server.rs`, `members.rs` | shared state, one server, live servers |
 //! | `lifecycle.rs`, `load_meter.rs`, `balancer/` | starting and stopping, load, moves |
 //! | `zookeeper.rs`, `metrics/`, `web/` | discovery, metrics, pages and Solr's clients |
+//! | `gateway/` | HBase's calls in other protocols: REST and Thrift |
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), rowhouse_model::Error> {
@@ -37,6 +38,8 @@ mod descriptors;
 mod dispatch;
 mod faults;
 mod filtered;
+#[cfg(any(feature = "rest", feature = "thrift"))]
+mod gateway;
 mod handle;
 mod index_checks;
 mod lifecycle;

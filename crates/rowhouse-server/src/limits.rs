@@ -109,6 +109,12 @@ pub(crate) const SOLR_BYTES_PER_BYTE: u64 = 4;
 pub(crate) const SOLR_ANSWER_BYTES_MAX: u64 = 64 << 20;
 /// Searches by which Solr client pages in score order continue.
 pub(crate) const SOLR_VIEWS_MAX: usize = 64;
+/// How long a gateway repeats a call that a region refuses while it moves, splits or is busy.
+#[cfg(any(feature = "rest", feature = "thrift"))]
+pub(crate) const GATEWAY_RETRY_TIME: Duration = Duration::from_secs(10);
+/// Open connections to a gateway.
+#[cfg(any(feature = "rest", feature = "thrift"))]
+pub(crate) const GATEWAY_CONNECTIONS_MAX: usize = 1024;
 /// Maximum connections waiting to be accepted, per port; the system may permit fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Maximum calls on one connection that run on worker threads at once; at this limit the connection

@@ -60,7 +60,16 @@ pub struct Options {
     /// Where web pages, metrics and health are served over HTTP; all but health for users alone if
     /// these are checked ([`Options::users`]). Default [`WebPort::Off`].
     pub web: WebPort,
-    /// The certificate for TLS on the RPC and web ports, with the feature `tls`. `None`, the
+    /// Where HBase's REST interface is served, with the feature `rest`; `None`, the default, for
+    /// nowhere. HBase's own port is [`Options::REST_ADDRESS`].
+    pub rest: Option<String>,
+    /// Where HBase's Thrift interface is served, with the feature `thrift`; `None`, the default, for
+    /// nowhere. HBase's own port is [`Options::THRIFT_ADDRESS`].
+    pub thrift: Option<String>,
+    /// The user for whom Thrift clients act: their protocol has no users. `None`, the default, is
+    /// the user `thrift`, and is an error if users are checked.
+    pub thrift_user: Option<String>,
+    /// The certificate for TLS on the RPC, web, REST and Thrift ports, with the feature `tls`. `None`, the
     /// default, accepts plain connections alone. The ZooKeeper port is always plain.
     pub tls: Option<TlsFiles>,
     /// Whether connections without TLS are accepted on a server with a certificate. `None`, the
@@ -80,6 +89,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// The port of HBase's REST server, on loopback.
+    pub const REST_ADDRESS: &str = "127.0.0.1:8080";
+    /// The port of HBase's Thrift server, on loopback.
+    pub const THRIFT_ADDRESS: &str = "127.0.0.1:9090";
+
     /// Returns the default options for a data directory.
     pub fn new(data: impl Into<PathBuf>) -> Self {
         Self {
@@ -100,6 +114,9 @@ impl Options {
             call_memory_bytes: 512 << 20,
             connection_memory_bytes: 64 << 20,
             web: WebPort::Off,
+            rest: None,
+            thrift: None,
+            thrift_user: None,
             tls: None,
             plain: None,
             users: UserSources::default(),

@@ -17,6 +17,8 @@ pub(crate) struct Ports {
     /// The region servers' ports, if there are several.
     pub(crate) region_servers: Vec<RpcPort>,
     pub(crate) web: Option<TcpListener>,
+    pub(crate) rest: Option<TcpListener>,
+    pub(crate) thrift: Option<TcpListener>,
 }
 
 /// A port for HBase's RPC.
@@ -59,7 +61,7 @@ impl Ports {
     ///
     /// # Errors
     /// `InUse` with the address if another process holds a port; `InvalidRequest` for an invalid
-    /// address or region server count; `Unsupported` for a web address without the feature `web`.
+    /// address or region server count; `Unsupported` for a port whose feature was not built.
     pub(crate) async fn bind(options: &Options) -> Result<Self> {
         let count = options.region_servers;
         if !(1..=REGION_SERVERS_MAX).contains(&count) {
@@ -73,8 +75,25 @@ impl Ports {
             region_servers.push(RpcPort::bind(options, offset).await?);
         }
         let web = bind_web(&options.web).await?;
-        Ok(Self { master, region_servers, web })
+        let rest = bind_gateway(options.rest.as_deref(), "rest", cfg!(feature = "rest")).await?;
+        let thrift =
+            bind_gateway(options.thrift.as_deref(), "thrift", cfg!(feature = "thrift")).await?;
+        Ok(Self { master, region_servers, web, rest, thrift })
     }
+}
+
+/// Binds a gateway's port, if it is on. The flag and the feature have the same name.
+async fn bind_gateway(
+    address: Option<&str>,
+    name: &str,
+    has_feature: bool,
+) -> Result<Option<TcpListener>> {
+    let Some(address) = address else { return Ok(None) };
+    if !has_feature {
+        let message = format!("this server was built without the feature `{name}`");
+        return Err(Error::unsupported(message));
+    }
+    bind(address, &format!("--{name}")).await.map(Some)
 }
 
 /// Binds the web port, if it is on. The default port may be taken: then there is no web.

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use crate::access::{Access, refuse_exposed};
+use crate::access::{Access, refuse_exposed, refuse_exposed_without_users};
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::limits::{
@@ -30,6 +30,8 @@ pub struct Server {
     address: String,
     zookeeper: Option<SocketAddr>,
     web: Option<SocketAddr>,
+    rest: Option<SocketAddr>,
+    thrift: Option<SocketAddr>,
     stop: watch::Sender<bool>,
 }
 
@@ -143,8 +145,8 @@ impl Server {
     /// # Errors
     /// `InUse` with the directory or address if another process holds the data directory or a port;
     /// `InvalidRequest` for an invalid address, and for one off loopback without TLS and a proof of
-    /// users or [`Options::allow_unauthenticated`]; `Unsupported` for a web address without the
-    /// feature `web`, or a certificate without the feature `tls`; errors as for [`Store::open`].
+    /// users or [`Options::allow_unauthenticated`]; `Unsupported` for a port or a certificate whose
+    /// feature was not built; errors as for [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
         Self::start_with(options, Vec::new()).await
     }
@@ -152,12 +154,19 @@ impl Server {
     async fn start_with(options: Options, observers: Vec<(String, MakeObserver)>) -> Result<Self> {
         check_names(&observers)?;
         let mut access = Access::new(&options)?;
-        let Ports { master, region_servers, web } = Ports::bind(&options).await?;
+        let Ports { master, region_servers, web, rest, thrift } = Ports::bind(&options).await?;
         for port in std::iter::once(&master).chain(&region_servers) {
             refuse_exposed(local_address(&port.listener)?, "--listen", &options)?;
         }
         if let Some(listener) = &web {
             refuse_exposed(local_address(listener)?, "--web", &options)?;
+        }
+        if let Some(listener) = &rest {
+            refuse_exposed(local_address(listener)?, "--rest", &options)?;
+        }
+        if let Some(listener) = &thrift {
+            let user = options.thrift_user.as_deref();
+            refuse_exposed_without_users(local_address(listener)?, "--thrift", user, &options)?;
         }
         access.check_name(&master.announced.0);
         let zookeeper = match &options.zookeeper {
@@ -191,6 +200,8 @@ impl Server {
             address,
             zookeeper: zookeeper.as_ref().map(local_address).transpose()?,
             web: web_address,
+            rest: rest.as_ref().map(local_address).transpose()?,
+            thrift: thrift.as_ref().map(local_address).transpose()?,
             cluster: Arc::clone(&cluster),
             stop,
         };
@@ -201,6 +212,16 @@ impl Server {
         if let Some(listener) = web {
             tracing::info!(address = ?server.web, "serving web pages");
             serve_web(&cluster, listener);
+        }
+        #[cfg(feature = "rest")]
+        if let Some(listener) = rest {
+            tracing::info!(address = ?server.rest, "serving REST");
+            serve_rest(&cluster, listener);
+        }
+        #[cfg(feature = "thrift")]
+        if let Some(listener) = thrift {
+            tracing::info!(address = ?server.thrift, "serving Thrift");
+            serve_thrift(&cluster, listener);
         }
         let mut tasks = cluster.tasks.lock();
         tasks.spawn(expire_scanners(Arc::clone(&cluster), stopping.clone()));
@@ -244,6 +265,16 @@ impl Server {
     /// Where metrics and health are served, if they are.
     pub fn web(&self) -> Option<SocketAddr> {
         self.web
+    }
+
+    /// Returns the address for HBase's REST interface, if it is served.
+    pub fn rest(&self) -> Option<SocketAddr> {
+        self.rest
+    }
+
+    /// Returns the address for HBase's Thrift interface, if it is served.
+    pub fn thrift(&self) -> Option<SocketAddr> {
+        self.thrift
     }
 
     /// Returns the ZooKeeper port's address, if there is one.
@@ -374,6 +405,28 @@ fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
     let web = crate::web::Web::new(context);
     cluster.tasks.lock().spawn(crate::web::sample(web.clone(), stop.clone()));
     let serve = move |stream, peer| crate::web::serve(stream, peer, web.clone());
+    cluster.tasks.lock().spawn(accept(listener, max, stop, serve));
+}
+
+/// Serves HBase's REST interface.
+#[cfg(feature = "rest")]
+fn serve_rest(cluster: &Arc<Cluster>, listener: TcpListener) {
+    let rest = crate::gateway::rest::Rest::new(crate::gateway::Gateway::new(Arc::clone(cluster)));
+    let stop = cluster.master.stopping();
+    cluster.tasks.lock().spawn(crate::gateway::rest::expire(rest.clone(), stop.clone()));
+    let serve = move |stream, peer| crate::gateway::rest::serve(stream, peer, rest.clone());
+    let max = crate::limits::GATEWAY_CONNECTIONS_MAX;
+    cluster.tasks.lock().spawn(accept(listener, max, stop, serve));
+}
+
+/// Serves HBase's Thrift interface.
+#[cfg(feature = "thrift")]
+fn serve_thrift(cluster: &Arc<Cluster>, listener: TcpListener) {
+    let gateway = crate::gateway::Gateway::new(Arc::clone(cluster));
+    let thrift = crate::gateway::thrift::Thrift::new(gateway);
+    let stop = cluster.master.stopping();
+    let serve = move |stream, peer| crate::gateway::thrift::serve(stream, peer, thrift.clone());
+    let max = crate::limits::GATEWAY_CONNECTIONS_MAX;
     cluster.tasks.lock().spawn(accept(listener, max, stop, serve));
 }
 

@@ -67,7 +67,17 @@ pub(crate) struct ServeArgs {
     /// Serve nothing over HTTP
     #[arg(long, conflicts_with = "web")]
     pub(crate) no_web: bool,
-    /// Accept TLS on the RPC and web ports with this certificate, in PEM, followed by the
+    /// Serve HBase's REST interface here [without an address: 127.0.0.1:8080]
+    #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, num_args = 0..=1, default_missing_value = Options::REST_ADDRESS)]
+    pub(crate) rest: Option<String>,
+    /// Serve HBase's Thrift interface here [without an address: 127.0.0.1:9090]
+    #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, num_args = 0..=1, default_missing_value = Options::THRIFT_ADDRESS)]
+    pub(crate) thrift: Option<String>,
+    /// The user for whom Thrift clients act, whose protocol has no users; required with --users
+    /// that are checked [default: thrift]
+    #[arg(long, value_name = "NAME", requires = "thrift")]
+    pub(crate) thrift_user: Option<String>,
+    /// Accept TLS on the RPC, web and gateway ports with this certificate, in PEM, followed by the
     /// intermediate ones; read again when it changes and on SIGHUP
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_certificate: Option<PathBuf>,
@@ -255,6 +265,9 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
             None => WebPort::Default,
             Some(address) => WebPort::At(address),
         },
+        rest: args.rest,
+        thrift: args.thrift,
+        thrift_user: args.thrift_user,
         tls: args.tls_certificate.zip(args.tls_key).map(|(certificate, key)| TlsFiles {
             certificate,
             key,
@@ -345,6 +358,8 @@ fn ready_line(server: &Server, data: &Path, log: &Path) -> String {
         "rpc": address,
         "zookeeper": server.zookeeper().map(|it| it.to_string()),
         "web": server.web().map(|web| web_url(web, announced, server.has_tls())),
+        "rest": server.rest().map(|rest| web_url(rest, announced, server.has_tls())),
+        "thrift": server.thrift().map(|it| it.to_string()),
         "region_servers": server.region_servers(),
         "data": data,
         "log": log,
@@ -361,6 +376,10 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
     let has_tls = server.has_tls();
     let web = server.web().map(|web| format!("  web    {}\n", web_url(web, announced, has_tls)));
     let web = web.unwrap_or_default();
+    let rest =
+        server.rest().map(|rest| format!("  REST   {}\n", web_url(rest, announced, has_tls)));
+    let rest = rest.unwrap_or_default();
+    let thrift = server.thrift().map(|thrift| format!("  Thrift {thrift}\n")).unwrap_or_default();
     let region_servers = server.region_servers();
     let region_servers = match region_servers.len() {
         1 => String::new(),
@@ -396,7 +415,7 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
   HBase clients connect in one of {count} ways:
 {ways}
   shell  rowhouse shell {shell}
-{region_servers}{web}{tls}  log    {log}
+{region_servers}{web}{rest}{thrift}{tls}  log    {log}
 
 Ctrl-C stops the server.
 ",

@@ -32,7 +32,7 @@ use tokio::net::TcpStream;
 #[cfg(feature = "tls")]
 use tokio::time::{error::Elapsed, timeout};
 
-pub(crate) use self::exposure::refuse_exposed;
+pub(crate) use self::exposure::{refuse_exposed, refuse_exposed_without_users};
 pub(crate) use self::identity::{CertificateUser, Claim, Identity, Proof, decide};
 pub use self::keys::User;
 pub(crate) use self::login::Login;

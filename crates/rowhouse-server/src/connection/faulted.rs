@@ -9,6 +9,7 @@ use rowhouse_format::proto;
 use rowhouse_format::rpc::{self, Method, Request, Service};
 use rowhouse_model::{Error, ErrorKind, FaultCallKind, FaultEffect, TableName};
 
+use crate::answer::Answer;
 use crate::call::Share;
 use crate::cluster::ServedRegion;
 use crate::context::Context;
@@ -70,6 +71,31 @@ fn table_of(context: &Context, region: proto::RegionSpecifier) -> Option<TableNa
     match context.cluster.region(&context.server, &RegionRef::from_proto(region)).ok()? {
         ServedRegion::Stored(region) => Some(region.info().table.clone()),
         ServedRegion::System(table, _) => Some(table),
+    }
+}
+
+/// Returns true if an effect cuts the connection before the call begins.
+pub(super) fn cuts_before(effect: FaultEffect) -> bool {
+    matches!(effect, FaultEffect::CutBefore | FaultEffect::DeadServer(_))
+}
+
+/// Lets a call that is answered by `answer` fail in the way of an effect that neither cuts the
+/// connection before nor has an exception.
+pub(super) async fn fail(
+    effect: FaultEffect,
+    share: &Share,
+    answer: impl Future<Output = Answer>,
+) -> Answer {
+    if let FaultEffect::Delay(wait) = effect
+        && !delay(wait, share).await
+    {
+        return Answer::default();
+    }
+    let answer = answer.await;
+    match effect {
+        FaultEffect::CutAfter => Answer { is_cut: true, ..Answer::default() },
+        FaultEffect::LostAnswer => Answer::default(),
+        _ => answer,
     }
 }
 

@@ -443,7 +443,7 @@ impl Connection {
         memory: Option<Reserved>,
         arrived: Instant,
     ) {
-        if matches!(effect, FaultEffect::CutBefore | FaultEffect::DeadServer(_)) {
+        if faulted::cuts_before(effect) {
             self.is_cut = true;
             return;
         }
@@ -455,17 +455,9 @@ impl Connection {
             faulted::lose_scanner(&context, &request);
         }
         self.calls.spawn(async move {
-            if let FaultEffect::Delay(delay) = effect
-                && !faulted::delay(delay, &client.share).await
-            {
-                return Answer::default();
-            }
-            let answer = answered(&context, client, request, memory, arrived).await;
-            match effect {
-                FaultEffect::CutAfter => Answer { is_cut: true, ..Answer::default() },
-                FaultEffect::LostAnswer => Answer::default(),
-                _ => answer,
-            }
+            let share = Arc::clone(&client.share);
+            let answer = answered(&context, client, request, memory, arrived);
+            faulted::fail(effect, &share, answer).await
         });
     }
 
@@ -595,6 +587,46 @@ async fn header_late(end: tokio::time::Instant) -> std::io::Error {
     std::io::Error::new(ErrorKind::TimedOut, "no connection header in time")
 }
 
+/// Answers a call that no connection in HBase's protocol has sent, as one that did: with faults on
+/// demand, and within the region server's limits. `turn` is reserved for a small answer.
+pub(crate) async fn answer_call(
+    context: &Arc<Context>,
+    client: Client,
+    request: Request,
+    memory: Option<Reserved>,
+    turn: Option<Reserved>,
+) -> Answer {
+    let arrived = Instant::now();
+    let effect = faulted::fault_of(context, &request, arrived);
+    if effect.is_some_and(faulted::cuts_before) {
+        return Answer { is_cut: true, ..Answer::default() };
+    }
+    let mut bytes = BytesMut::new();
+    if effect.is_some_and(|effect| faulted::refuse(context, effect, request.call_id, &mut bytes)) {
+        return Answer::small(bytes, turn);
+    }
+    if effect == Some(FaultEffect::LostScanner) {
+        faulted::lose_scanner(context, &request);
+    }
+    if let Some(effect) = effect {
+        let share = Arc::clone(&client.share);
+        let answer = answered_with(context, client, request, memory, turn, arrived);
+        return faulted::fail(effect, &share, answer).await;
+    }
+    if let Some(cap) = &context.server.cap {
+        match cap.admit(&request, arrived) {
+            Admission::Now => {}
+            Admission::At(at) => cap.wait(at).await,
+            Admission::Refused => {
+                let full = Exception::call_queue_full();
+                rpc::encode_exception(&mut bytes, request.call_id, &full);
+                return Answer::small(bytes, turn);
+            }
+        }
+    }
+    answered_with(context, client, request, memory, turn, arrived).await
+}
+
 /// Answers a call in a task of its own.
 async fn answered(
     context: &Arc<Context>,
@@ -604,7 +636,19 @@ async fn answered(
     arrived: Instant,
 ) -> Answer {
     // What waits here would wait while it holds the request's memory.
-    let memory_of_answer = context.cluster.call_memory.try_small(TURN_BYTES);
+    let turn = context.cluster.call_memory.try_small(TURN_BYTES);
+    answered_with(context, client, request, memory, turn, arrived).await
+}
+
+/// As [`answered`], with what is reserved for a small answer.
+async fn answered_with(
+    context: &Arc<Context>,
+    client: Client,
+    request: Request,
+    memory: Option<Reserved>,
+    memory_of_answer: Option<Reserved>,
+    arrived: Instant,
+) -> Answer {
     let mut bytes = BytesMut::new();
     match dispatch::answer(context, client, request, memory, arrived, &mut bytes) {
         Some(call) => {

@@ -13,20 +13,10 @@ use crate::exception::malformed;
 pub const MESSAGE_BYTES_MAX: usize = 100 << 20;
 /// The most structures and collections inside each other; Apache's libraries have the same.
 pub(super) const DEPTH_MAX: usize = 64;
-/// Elements that a message may have whatever its length.
-const FREE_ELEMENTS: usize = 4 << 10;
 /// The bytes that a value of an element takes, at most, besides its contents.
 const ELEMENT_BYTES: usize = 64;
-/// The bytes that a message's values take for each byte, at most.
-const VALUE_BYTES_PER_BYTE: usize = 8;
-
-/// Returns the most bytes that the values of a message with so many bytes take, the message
-/// included.
-pub fn value_bytes_max(message_bytes: usize) -> usize {
-    message_bytes
-        .saturating_mul(VALUE_BYTES_PER_BYTE + 1)
-        .saturating_add(FREE_ELEMENTS * ELEMENT_BYTES)
-}
+/// The most bytes that the elements of a message may take so: 4 million small ones.
+const ELEMENTS_BYTES_MAX: usize = 256 << 20;
 
 /// How far a message has been passed.
 #[derive(Debug)]
@@ -62,8 +52,8 @@ impl Extent {
     /// has the bytes of the last one and more.
     ///
     /// # Errors
-    /// `Protocol` if the bytes are no message, or one above [`MESSAGE_BYTES_MAX`], or have so many small elements
-    /// that their values would take more than [`value_bytes_max`].
+    /// `Protocol` if the bytes are no message, or one above [`MESSAGE_BYTES_MAX`], or have more than 4
+    /// million elements.
     pub fn pass(&mut self, input: &[u8]) -> Result<Option<usize>> {
         while self.at <= input.len() {
             if !self.has_head {
@@ -78,7 +68,7 @@ impl Extent {
                     Next::Value(type_) => self.pending = Some(type_),
                     Next::Passed => {}
                     Next::Missing => return Ok(None),
-                    Next::End => return self.end().map(Some),
+                    Next::End => return Ok(Some(self.at)),
                 }
             }
             if let Some(type_) = self.pending
@@ -96,15 +86,10 @@ impl Extent {
         (self.at + 1).saturating_sub(input.len()).max(1)
     }
 
-    fn end(&self) -> Result<usize> {
-        let allowed = FREE_ELEMENTS + self.at * VALUE_BYTES_PER_BYTE / ELEMENT_BYTES;
-        if self.elements > allowed {
-            let Self { elements, at, .. } = self;
-            return Err(malformed(format!(
-                "too many small elements: elements={elements}, bytes={at}, max={allowed}"
-            )));
-        }
-        Ok(self.at)
+    /// Returns how many bytes the values of the elements that were passed take, at most, in addition
+    /// to the message.
+    pub fn value_bytes(&self) -> usize {
+        self.elements * ELEMENT_BYTES
     }
 
     /// Passes the head of the next field or the place of the next element.
@@ -160,6 +145,12 @@ impl Extent {
                     let left = head.len * per_element;
                     self.check_len(self.at.saturating_add(left))?;
                     self.elements += left;
+                    if self.value_bytes() > ELEMENTS_BYTES_MAX {
+                        let max = ELEMENTS_BYTES_MAX / ELEMENT_BYTES;
+                        let message =
+                            format!("too many elements: elements={}, max={max}", self.elements);
+                        return Err(malformed(message));
+                    }
                     self.enter(Open::Values { types: (first, second.unwrap_or(first)), left })?;
                 }
                 used

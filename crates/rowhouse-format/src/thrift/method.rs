@@ -59,6 +59,7 @@ arguments! {
     Mutations mutations: Vec<Mutation>,
     Batches batches: Vec<BatchMutation>,
     Value value: Bytes,
+    Unused unused: bool,
     Amount amount: i64,
     Increment increment: TIncrement,
     Increments increments: Vec<TIncrement>,
@@ -153,7 +154,8 @@ methods! {
     ScannerClose "scannerClose": Scanner;
     GetRegionInfo "getRegionInfo": Row;
     Append "append": Append;
-    CheckAndPut "checkAndPut": Table Row Column Value Mutation Attributes;
+    // No argument has the number 4.
+    CheckAndPut "checkAndPut": Table Row Column Unused Value Mutation Attributes;
     GetThriftServerType "getThriftServerType":;
     GetClusterId "getClusterId":;
 }

@@ -17,7 +17,7 @@ mod writer;
 
 pub use answer::{Answer, ApplicationKind, Failure, write_answer};
 pub use carriage::Carriage;
-pub use extent::{Extent, MESSAGE_BYTES_MAX, value_bytes_max};
+pub use extent::{Extent, MESSAGE_BYTES_MAX};
 pub use method::{Args, Method};
 pub use reader::Reader;
 pub use record::{

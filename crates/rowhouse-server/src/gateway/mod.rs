@@ -21,4 +21,4 @@ pub(crate) mod thrift;
 
 pub(crate) use self::rows::{ActionAnswer, BatchAnswers, Mutated, ReadRow, RowAction};
 pub(crate) use self::scan::{GatewayScan, ScanOptions, ScannedRows};
-pub(crate) use self::session::{Gateway, Reply, Session};
+pub(crate) use self::session::{Gateway, Reply, Session, exception};

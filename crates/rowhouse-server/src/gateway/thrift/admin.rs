@@ -32,9 +32,16 @@ async fn master<M: Call>(
 pub(super) async fn enable(session: &Session, args: Args) -> Outcome<Returned> {
     let table_name = names::table_to_proto(&table_name(args.table)?);
     let message = proto::EnableTableRequest { table_name, ..Default::default() };
-    // HBase's client looks at the table's state itself.
-    master(session, &message, local).await?;
+    master(session, &message, not_disabled).await?;
     Ok(Answer::Void.into())
+}
+
+/// HBase's client looks at the table's state itself before it enables a table.
+fn not_disabled(mut exception: Exception) -> Failure {
+    if let Some(state) = exception.message.strip_prefix("Not DISABLED; ") {
+        exception.message = state.to_owned();
+    }
+    local(exception)
 }
 
 pub(super) async fn disable(session: &Session, args: Args) -> Outcome<Returned> {

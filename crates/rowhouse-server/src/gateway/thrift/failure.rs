@@ -73,9 +73,15 @@ pub(super) fn remote(exception: Exception) -> Failure {
 }
 
 /// Returns the exception of a call for a row. That a table is missing or disabled is found by
-/// HBase's client.
-pub(super) fn of_row(exception: Exception) -> Failure {
-    if is_of_table(&exception) { local(exception) } else { remote(exception) }
+/// HBase's client, with a text that ends in a full stop for the second.
+pub(super) fn of_row(mut exception: Exception) -> Failure {
+    if !is_of_table(&exception) {
+        return remote(exception);
+    }
+    if exception.message.ends_with(" is disabled") {
+        exception.message.push('.');
+    }
+    local(exception)
 }
 
 fn is_of_table(exception: &Exception) -> bool {

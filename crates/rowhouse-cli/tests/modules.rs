@@ -115,6 +115,7 @@ const SERVER: &[Layer] = &[
             "load_meter",
             "maintenance",
             "memory",
+            "http",
             "ports",
             "requests",
             "slow_log",

@@ -41,6 +41,8 @@ mod filtered;
 #[cfg(any(feature = "rest", feature = "thrift"))]
 mod gateway;
 mod handle;
+#[cfg(feature = "web")]
+mod http;
 mod index_checks;
 mod lifecycle;
 mod limits;

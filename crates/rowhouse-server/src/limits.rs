@@ -115,6 +115,50 @@ pub(crate) const GATEWAY_RETRY_TIME: Duration = Duration::from_secs(10);
 /// Open connections to a gateway.
 #[cfg(any(feature = "rest", feature = "thrift"))]
 pub(crate) const GATEWAY_CONNECTIONS_MAX: usize = 1024;
+/// Header bytes in a REST request: HBase's `hbase.http.max.request.header.size` in the REST server.
+#[cfg(feature = "rest")]
+pub(crate) const REST_HEADER_BYTES_MAX: usize = 64 << 10;
+/// Bytes in the body of a REST request with rows.
+#[cfg(feature = "rest")]
+pub(crate) const REST_BODY_BYTES_MAX: u64 = 64 << 20;
+/// Bytes in the body of a REST request with a scanner, a schema or properties.
+#[cfg(feature = "rest")]
+pub(crate) const REST_MODEL_BYTES_MAX: u64 = 64 << 10;
+/// Bytes of a REST body that are read without reserving memory.
+#[cfg(feature = "rest")]
+pub(crate) const REST_SMALL_BODY_BYTES: u64 = 16 << 10;
+/// Bytes that the rows of a REST body may take in memory, per byte of the body. The body counts as
+/// one more.
+#[cfg(feature = "rest")]
+pub(crate) const REST_BYTES_PER_BODY_BYTE: u64 = 5;
+/// Bytes in addition to those, for small bodies.
+#[cfg(feature = "rest")]
+pub(crate) const REST_ROWS_BYTES_MIN: u64 = 256 << 10;
+/// Bytes of an encoded REST answer that are made at once.
+#[cfg(feature = "rest")]
+pub(crate) const REST_PART_BYTES: usize = 64 << 10;
+/// Rows in a message of a stateless scan in protobuf: HBase's `hbase.rest.scan.fetchsize`.
+#[cfg(feature = "rest")]
+pub(crate) const REST_FRAME_ROWS: usize = 10;
+/// Rows that a REST scan reads in a call.
+#[cfg(feature = "rest")]
+pub(crate) const REST_SCAN_ROWS: u32 = 1_000;
+/// Cell bytes after which an answer of a REST scanner, or a page, ends.
+#[cfg(feature = "rest")]
+pub(crate) const REST_PAGE_BYTES: u64 = 2 << 20;
+/// Rows in a multi-get by REST.
+#[cfg(feature = "rest")]
+pub(crate) const REST_GETS_MAX: usize = 10_000;
+/// Open REST scanners. Beyond it the one that was not used for longest ends, as in HBase
+/// (`hbase.rest.scannercache.size`).
+#[cfg(feature = "rest")]
+pub(crate) const REST_SCANNERS_MAX: usize = 1_000;
+/// How long a REST scanner may be unused: HBase's `hbase.rest.scannercache.expire.time`.
+#[cfg(feature = "rest")]
+pub(crate) const REST_SCANNER_TIME: Duration = Duration::from_secs(3600);
+/// Bytes of rows that all REST scanners hold for their next answers.
+#[cfg(feature = "rest")]
+pub(crate) const REST_SCANNERS_HELD_BYTES_MAX: u64 = 32 << 20;
 /// How long a Thrift connection waits for its first message. HBase's has as long for each:
 /// `hbase.thrift.server.socket.read.timeout`.
 #[cfg(feature = "thrift")]

@@ -19,6 +19,6 @@ mod session;
 #[cfg(feature = "thrift")]
 pub(crate) mod thrift;
 
-pub(crate) use self::rows::{ActionAnswer, BatchAnswers, Mutated, ReadRow, RowAction};
+pub(crate) use self::rows::{BatchAnswers, Mutated, RowAction};
 pub(crate) use self::scan::{GatewayScan, ScanOptions, ScannedRows};
-pub(crate) use self::session::{Gateway, Reply, Session, exception};
+pub(crate) use self::session::{Gateway, Session, exception};

@@ -56,7 +56,8 @@ impl GatewayScan {
     }
 
     /// Returns the next rows, at most `rows_max`; none at the end of the scan. A scanner that has
-    /// expired or moved is opened again after the last row.
+    /// expired or moved is opened again after the last row. `memory` has
+    /// [`CALL_BYTES`](crate::memory::CALL_BYTES), if the caller holds memory for earlier rows.
     ///
     /// # Errors
     /// As [`Session::at_row`]; `ScannerResetException` for a scanner that is lost inside a row.
@@ -65,10 +66,11 @@ impl GatewayScan {
         &mut self,
         session: &Session,
         rows_max: u32,
+        mut memory: Option<Reserved>,
     ) -> Result<ScannedRows, Exception> {
         let mut attempts = Attempts::default();
         while !self.is_finished {
-            match self.step(session, rows_max).await {
+            match self.step(session, rows_max, memory.take()).await {
                 Ok(scanned) if scanned.rows.is_empty() => attempts = Attempts::default(),
                 Ok(scanned) => return Ok(scanned),
                 Err(failed) => self.recover(session, failed, &mut attempts).await?,
@@ -105,8 +107,15 @@ impl GatewayScan {
     }
 
     /// Makes one call.
-    async fn step(&mut self, session: &Session, rows_max: u32) -> Result<ScannedRows, Exception> {
-        let rows = rows_max.min(self.scan.caching.unwrap_or(ROWS_MAX)).clamp(1, ROWS_MAX);
+    async fn step(
+        &mut self,
+        session: &Session,
+        rows_max: u32,
+        memory: Option<Reserved>,
+    ) -> Result<ScannedRows, Exception> {
+        let limit = self.scan.limit.and_then(|left| u32::try_from(left).ok());
+        let rows = [self.scan.caching, limit].into_iter().flatten().fold(rows_max, u32::min);
+        let rows = rows.clamp(1, ROWS_MAX);
         let (place, mut call) = match self.open.take() {
             Some(open) => {
                 let call = ScanCall::next(open.id, open.next_call, rows);
@@ -131,9 +140,8 @@ impl GatewayScan {
         };
         // Whole rows are put together where their memory is reserved.
         call.client_handles_partials = false;
-        call.limit = self.scan.limit.and_then(|left| u32::try_from(left).ok());
-        call.limit = call.limit.filter(|&left| left <= ROWS_MAX);
-        let mut reply = session.call(&place.server, &call.to_proto(), &[], None).await?;
+        call.limit = limit.filter(|&left| left <= ROWS_MAX);
+        let mut reply = session.call(&place.server, &call.to_proto(), &[], memory).await?;
         let answer = ScanResult::from_proto(reply.message, &mut reply.cells).map_err(exception)?;
         Ok(ScannedRows { rows: self.take(place, answer), memory: reply.memory })
     }
@@ -196,13 +204,27 @@ impl GatewayScan {
         }
     }
 
+    /// Goes on at a row again, which was returned. The scan is not reversed.
+    pub(crate) async fn rewind(&mut self, session: &Session, row: &[u8]) {
+        self.close_scanner(session).await;
+        self.scan.range.start = Bytes::copy_from_slice(row);
+        self.is_inside_row = false;
+        self.is_finished = false;
+    }
+
+    /// Returns true if a scanner is open on a server.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Returns true if there are no more rows.
     pub(crate) fn is_finished(&self) -> bool {
         self.is_finished
     }
 
     /// Ends the scan, and closes the scanner on the server.
-    pub(crate) async fn close(mut self, session: &Session) {
+    pub(crate) async fn end(&mut self, session: &Session) {
+        self.is_finished = true;
         self.close_scanner(session).await;
     }
 

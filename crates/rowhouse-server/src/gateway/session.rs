@@ -20,7 +20,7 @@ use crate::cluster::Cluster;
 use crate::connection::answer_call;
 use crate::context::Context;
 use crate::limits::GATEWAY_RETRY_TIME;
-use crate::memory::{ConnectionMemory, Reserved, TURN_BYTES};
+use crate::memory::{CALL_BYTES, ConnectionMemory, Reserved, TURN_BYTES};
 use crate::region_server::RegionServer;
 
 /// How cells are encoded between a gateway and the calls.
@@ -166,6 +166,12 @@ impl Session {
         self.client.share.memory.reserve(bytes).await
     }
 
+    /// As [`Session::reserve`] for a call, if nothing has to be waited for: whoever holds memory
+    /// for earlier answers must not wait.
+    pub(crate) fn try_reserve_call(&self) -> Option<Reserved> {
+        self.client.share.memory.try_reserve(CALL_BYTES)
+    }
+
     /// Calls the master.
     ///
     /// # Errors
@@ -182,7 +188,7 @@ impl Session {
     }
 
     /// Calls a region server, once. `memory` is what the request has reserved, with
-    /// [`CALL_BYTES`](crate::memory::CALL_BYTES) for the call; without it the request is small, and
+    /// [`CALL_BYTES`] for the call; without it the request is small, and
     /// the caller holds no memory for other calls.
     ///
     /// # Errors

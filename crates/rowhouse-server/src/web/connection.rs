@@ -1,46 +1,24 @@
-//! Connections to the web port, in HTTP/1.1 or HTTP/2, with or without TLS.
+//! Connections to the web port.
 
-use std::fmt::Display;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::{Extension, Router};
-use hyper::server::conn::{http1, http2};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use axum::Router;
 use tokio::net::TcpStream;
 
-use super::held_answer::Connection;
-use super::login::WebClient;
-use super::paced::Paced;
 use super::routes::{monitoring_routes, routes};
 use super::state::Web;
-use crate::access::{Opened, Protocol, Stream};
-use crate::limits::{
-    HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_MONITORING_TIME, WEB_STREAMS_MAX, WEB_WRITE_WAIT,
-};
-
-/// How HTTP/2 begins. No HTTP/1.1 method has this name.
-const HTTP_2: &[u8] = b"PRI";
-
-/// The answer to a plain request where only TLS is accepted.
-const TLS_ONLY: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\n\
-    content-length: 28\r\nconnection: close\r\n\r\nthis port serves HTTPS only\n";
-
-/// How long to wait for the remaining first bytes.
-const LOOK: Duration = Duration::from_millis(5);
+use crate::http::HttpPort;
+use crate::limits::{WEB_HEADER_BYTES_MAX, WEB_MONITORING_TIME};
 
 /// Serves a connection until either side ends it. One above
 /// [`WEB_CONNECTIONS_MAX`](crate::limits::WEB_CONNECTIONS_MAX) is answered for health and metrics
 /// alone, and ends soon, so that others can take its place.
 pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
     match Arc::clone(&web.connections).try_acquire_owned() {
-        Ok(_permit) => serve_routes(stream, peer, web.clone(), routes(web)).await,
+        Ok(_permit) => serve_routes(stream, peer, &web, routes(web.clone())).await,
         Err(_) => {
-            let routes = monitoring_routes(web.clone());
-            let served = serve_routes(stream, peer, web, routes);
+            let served = serve_routes(stream, peer, &web, monitoring_routes(web.clone()));
             if tokio::time::timeout(WEB_MONITORING_TIME, served).await.is_err() {
                 tracing::debug!(%peer, "web connection beyond the limit, closed");
             }
@@ -48,107 +26,11 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
     }
 }
 
-async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Router) {
-    let mut stop = web.context.server.stopping();
-    let access = &web.context.cluster.access;
-    let opened = tokio::select! {
-        opened = access.open(stream, peer, Protocol::Http) => opened,
-        _ = stop.changed() => return,
+async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: &Web, routes: Router) {
+    let port = HttpPort {
+        access: &web.context.cluster.access,
+        stop: web.context.server.stopping(),
+        header_bytes_max: WEB_HEADER_BYTES_MAX,
     };
-    let Opened { stream, refusal, certificate } = match opened {
-        Ok(opened) => opened,
-        Err(error) => return lost(peer, &error),
-    };
-    if refusal.is_some() {
-        tokio::select! {
-            // Whether the client reads it does not matter.
-            _ = tokio::time::timeout(WEB_MONITORING_TIME, refuse_plain(stream)) => {}
-            _ = stop.changed() => {}
-        }
-        return lost(peer, &"a plain request to a port with TLS");
-    }
-    let is_http_2 = tokio::select! {
-        is_http_2 = tokio::time::timeout(HANDSHAKE_WAIT, begins_as_http_2(&stream)) => is_http_2,
-        _ = stop.changed() => return,
-    };
-    let Ok(is_http_2) = is_http_2 else {
-        tracing::debug!(%peer, "web connection without a request");
-        return;
-    };
-    let connection = Connection::default();
-    let ended = Arc::clone(&connection.ended);
-    let user_until_ms = certificate.and_then(Result::ok).map(|user| user.until_ms);
-    let client = WebClient { peer, user_until_ms, is_tls: stream.is_http_2().is_some() };
-    let routes = routes.layer(Extension(connection)).layer(Extension(client));
-    let service = TowerToHyperService::new(routes);
-    let io = TokioIo::new(Paced::new(stream, WEB_WRITE_WAIT));
-    // The connections have different types, and have the same methods.
-    macro_rules! run {
-        ($connection:expr) => {{
-            let connection = $connection;
-            tokio::pin!(connection);
-            let ended = tokio::select! {
-                ended = &mut connection => ended,
-                () = ended.notified() => return lost(peer, &"an answer is not taken while others wait"),
-                _ = stop.changed() => {
-                    connection.as_mut().graceful_shutdown();
-                    connection.await
-                }
-            };
-            ended.err()
-        }};
-    }
-    let error = if is_http_2 {
-        run!(
-            http2::Builder::new(TokioExecutor::new())
-                .timer(TokioTimer::new())
-                // Ends connections to machines that are gone.
-                .keep_alive_interval(HANDSHAKE_WAIT)
-                .max_header_list_size(WEB_HEADER_BYTES_MAX as u32)
-                .max_concurrent_streams(WEB_STREAMS_MAX)
-                .serve_connection(io, service)
-        )
-    } else {
-        run!(
-            http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HANDSHAKE_WAIT)
-                .max_buf_size(WEB_HEADER_BYTES_MAX)
-                .serve_connection(io, service)
-        )
-    };
-    if let Some(error) = error {
-        lost(peer, &error);
-    }
-}
-
-/// Answers a plain request that only TLS may make. The request is read: to close a socket with
-/// unread bytes would reset the connection, which can erase the answer.
-async fn refuse_plain(mut stream: Stream) -> std::io::Result<u64> {
-    stream.write_all(TLS_ONLY).await?;
-    stream.shutdown().await?;
-    tokio::io::copy(&mut stream.take(WEB_HEADER_BYTES_MAX as u64), &mut tokio::io::sink()).await
-}
-
-fn lost(peer: SocketAddr, error: &dyn Display) {
-    tracing::debug!(%peer, %error, "web connection lost");
-}
-
-/// Returns true for HTTP/2: with TLS, the client has chosen it; otherwise waits for the first
-/// bytes, and leaves them to be read.
-async fn begins_as_http_2(stream: &Stream) -> bool {
-    if let Some(is_http_2) = stream.is_http_2() {
-        return is_http_2;
-    }
-    let mut first = [0; HTTP_2.len()];
-    loop {
-        match stream.socket().peek(&mut first).await {
-            Ok(count) if count == first.len() => return first == HTTP_2,
-            Ok(count @ 1..) if HTTP_2.starts_with(&first[..count]) => {
-                tokio::time::sleep(LOOK).await;
-            }
-            // The reader finds what is wrong.
-            _ => return false,
-        }
-    }
+    port.serve(stream, peer, routes).await;
 }

@@ -2,7 +2,6 @@
 //! request, or by a session that begins with a token.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use axum::Extension;
@@ -19,11 +18,12 @@ use rowhouse_format::token::TokenIdentifier;
 
 use super::page::head;
 use super::reader::Reader;
-use super::solr::body::{Read, discard, read_form};
-use super::solr::form::pairs;
 use super::state::Web;
 use super::words::{self, Text};
 use crate::access::{new_secret, now_ms};
+use crate::http::HttpClient;
+use crate::http::body::{Read, discard, read_form};
+use crate::http::form::pairs;
 use crate::limits::{
     FAILED_LOGIN_WAIT, WEB_LOGIN_BYTES_MAX, WEB_SESSION_TIME, WEB_SESSIONS_MAX,
     WEB_USER_SESSIONS_MAX,
@@ -36,15 +36,6 @@ pub(super) const LOGOUT_PATH: &str = "/logout";
 /// Answered without a user: health for whoever watches the server, and what the login page shows.
 const OPEN: [&str; 5] = ["/health", PATH, LOGOUT_PATH, "/style.css", "/icon.svg"];
 const COOKIE_NAME: &str = "rowhouse_session";
-
-/// Who has opened a connection.
-#[derive(Clone, Copy)]
-pub(super) struct WebClient {
-    pub(super) peer: SocketAddr,
-    /// When the client certificate ends, if one that counts names a user.
-    pub(super) user_until_ms: Option<i64>,
-    pub(super) is_tls: bool,
-}
 
 /// The open sessions, by the secret in the cookie.
 #[derive(Default)]
@@ -89,13 +80,13 @@ impl Sessions {
 /// Answers requests of users, and refuses others, on a server that checks users.
 pub(super) async fn check(
     State(web): State<Web>,
-    Extension(client): Extension<WebClient>,
+    Extension(client): Extension<HttpClient>,
     request: Request,
     next: Next,
 ) -> Response {
     let sources = web.context.cluster.access.users.sources;
     let is_open = sources.claimed || OPEN.contains(&request.uri().path());
-    let has_certificate = client.user_until_ms.is_some_and(|until_ms| now_ms() < until_ms);
+    let has_certificate = client.certificate.as_ref().is_some_and(|it| now_ms() < it.until_ms);
     if is_open || has_certificate || has_user(&web, &client, request.headers()) {
         return next.run(request).await;
     }
@@ -116,7 +107,7 @@ fn header<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
 
 /// Returns true if a request has a token, or the cookie of a session, that is accepted. Logs a
 /// token that is not.
-fn has_user(web: &Web, client: &WebClient, headers: &HeaderMap) -> bool {
+fn has_user(web: &Web, client: &HttpClient, headers: &HeaderMap) -> bool {
     let users = &web.context.cluster.access.users;
     if let Some(token) = header(headers, AUTHORIZATION.as_str()).strip_prefix("Bearer ") {
         return match users.user_of(token) {
@@ -155,7 +146,7 @@ pub(super) async fn show(reader: Reader) -> Response {
 /// Opens a session for the token in the form. A wrong one waits.
 pub(super) async fn enter(
     State(web): State<Web>,
-    Extension(client): Extension<WebClient>,
+    Extension(client): Extension<HttpClient>,
     reader: Reader,
     request: Request,
 ) -> Response {

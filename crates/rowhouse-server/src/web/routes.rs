@@ -14,8 +14,8 @@ use super::page::Page;
 use super::reader::Reader;
 use super::state::Web;
 use super::{
-    assets, calls, design, guard, heat, jmx, login, monitoring, overview, query, servers, settings,
-    solr, tables, tasks,
+    assets, calls, checked, design, heat, jmx, login, monitoring, overview, query, servers,
+    settings, solr, tables, tasks,
 };
 
 pub(super) fn routes(web: Web) -> Router {
@@ -45,7 +45,7 @@ pub(super) fn routes(web: Web) -> Router {
         .route(login::LOGOUT_PATH, post(login::leave))
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(web.clone(), login::check))
-        .layer(middleware::from_fn_with_state(web.clone(), guard::check))
+        .layer(middleware::from_fn_with_state(web.clone(), checked::check))
         .with_state(web)
 }
 
@@ -59,7 +59,7 @@ pub(super) fn monitoring_routes(web: Web) -> Router {
             (StatusCode::SERVICE_UNAVAILABLE, message)
         })
         .layer(middleware::from_fn_with_state(web.clone(), login::check))
-        .layer(middleware::from_fn_with_state(web.clone(), guard::check))
+        .layer(middleware::from_fn_with_state(web.clone(), checked::check))
         .with_state(web)
 }
 

@@ -4,11 +4,9 @@
 //! [`json`] and [`javabin`] write the [`answer`].
 
 mod answer;
-pub(super) mod body;
 mod cursor;
 mod documents;
 mod facets;
-pub(super) mod form;
 mod highlight;
 mod javabin;
 mod json;
@@ -29,12 +27,12 @@ use bytes::Bytes;
 use rowhouse_model::{Action, Error, ErrorKind, Result};
 
 use self::answer::Data;
-use self::body::Read;
 use self::params::Params;
-use super::held_answer::{Connection, HeldAnswer};
 use super::state::{Web, failed};
 
 pub(super) use self::shared::Solr;
+use crate::http::body::{self, Read};
+use crate::http::{Connection, HeldAnswer};
 use crate::limits::{SOLR_BYTES_PER_BYTE, SOLR_FORM_BYTES_MAX, SOLR_SEARCH_WAIT};
 use crate::memory::{CALL_BYTES, CallMemory, Reserved};
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use rowhouse_model::{Error, Result};
 
 use super::answer::Data;
-use super::form;
+use crate::http::form;
 use crate::limits::SOLR_PARAMS_MAX;
 
 /// A request's parameters, in order. A name may come several times.

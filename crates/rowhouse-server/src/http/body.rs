@@ -14,7 +14,7 @@ const END_BYTES: usize = 256;
 
 /// What was read from a body.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::web) enum Read {
+pub(crate) enum Read {
     Whole(Vec<u8>),
     /// The end of a body that is too long for a form.
     TooLong(Vec<u8>),
@@ -23,18 +23,18 @@ pub(in crate::web) enum Read {
 }
 
 /// Reads a body, and drops what is too long for a Solr form.
-pub(in crate::web) async fn read(body: Body) -> Read {
+pub(crate) async fn read(body: Body) -> Read {
     read_form(body, SOLR_FORM_BYTES_MAX).await
 }
 
 /// Reads a body that nobody uses, and retains none of it.
-pub(in crate::web) async fn discard(body: Body) {
+pub(crate) async fn discard(body: Body) {
     read_form(body, 0).await;
 }
 
 /// Reads a body, and drops what is too long for a form with so many bytes. Above
 /// [`SOLR_BODY_BYTES_MAX`] it stops.
-pub(in crate::web) async fn read_form(body: Body, len_max: usize) -> Read {
+pub(crate) async fn read_form(body: Body, len_max: usize) -> Read {
     tokio::time::timeout(HANDSHAKE_WAIT, read_all(body, len_max)).await.unwrap_or(Read::Lost)
 }
 

@@ -6,7 +6,7 @@ use rowhouse_model::{Error, Result};
 ///
 /// # Errors
 /// `InvalidRequest` for a `%` without two hexadecimal digits, and for what is not UTF-8.
-pub(in crate::web) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
+pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
     let pair = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         Ok((decoded(name)?, decoded(value)?))

@@ -2,20 +2,13 @@
 
 use std::net::IpAddr;
 
-use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
-
-use super::login;
-use super::solr;
-use super::state::Web;
-use crate::limits::WEB_URI_BYTES_MAX;
+use axum::response::Response;
 
 /// Headers in every answer. Scripts, styles and pictures come from here alone, no other page may
 /// show these ones in a frame or load them, and no browser keeps them.
@@ -31,43 +24,22 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (CACHE_CONTROL, "no-store"),
 ];
 
-/// Answers a request, or refuses it.
-pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
-    let is_login = request.uri().path() == login::PATH;
-    let mut response = match refuse(&request, &web.context.server.name.host) {
-        Some(refused) => {
-            solr::body::discard(request.into_body()).await;
-            refused.into_response()
-        }
-        // No other page reads a body.
-        None if !is_read(&request) && !reads_body(request.uri().path()) => {
-            let (parts, body) = request.into_parts();
-            solr::body::discard(body).await;
-            next.run(Request::from_parts(parts, Body::empty())).await
-        }
-        None => next.run(request).await,
-    };
+/// Adds the headers to an answer.
+pub(crate) fn protect(response: &mut Response) {
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
-    if is_login {
-        // With `no-referrer` a browser says that the form comes from nowhere.
-        let same = HeaderValue::from_static("same-origin");
-        response.headers_mut().insert(REFERRER_POLICY, same);
-    }
-    response
-}
-
-fn reads_body(path: &str) -> bool {
-    path.starts_with("/solr/") || path == login::PATH
 }
 
 /// Returns why a request is not answered.
-fn refuse(request: &Request, advertised: &str) -> Option<(StatusCode, String)> {
+pub(crate) fn refuse(
+    request: &Request,
+    advertised: &str,
+    uri_bytes_max: usize,
+) -> Option<(StatusCode, String)> {
     let uri_bytes = request.uri().path_and_query().map_or(0, |it| it.as_str().len());
-    if uri_bytes > WEB_URI_BYTES_MAX {
-        let message =
-            format!("the address is too long: len={uri_bytes}, max={WEB_URI_BYTES_MAX}\n");
+    if uri_bytes > uri_bytes_max {
+        let message = format!("the address is too long: len={uri_bytes}, max={uri_bytes_max}\n");
         return Some((StatusCode::URI_TOO_LONG, message));
     }
     let host = match host_of(request) {
@@ -119,7 +91,7 @@ fn values<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'h st
     headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default())
 }
 
-fn is_read(request: &Request) -> bool {
+pub(crate) fn is_read(request: &Request) -> bool {
     matches!(*request.method(), Method::GET | Method::HEAD)
 }
 
@@ -155,6 +127,8 @@ fn is_posted_elsewhere(headers: &HeaderMap, host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+
     use super::*;
 
     #[test]

@@ -10,15 +10,15 @@ use crate::memory::CallMemory;
 
 /// A request's connection.
 #[derive(Clone, Default)]
-pub(super) struct Connection {
-    pub(super) ended: Arc<Notify>,
+pub(crate) struct Connection {
+    pub(crate) ended: Arc<Notify>,
 }
 
 impl Connection {
     /// Ends the connection if `calls` wait for memory and the answer that is returned with this is
     /// there for longer than [`WEB_WRITE_WAIT`]. In HTTP/2 a client stops an answer by a window of
     /// 0, without a write that waits.
-    pub(super) fn hold_answer(&self, calls: &Arc<CallMemory>) -> HeldAnswer {
+    pub(crate) fn hold_answer(&self, calls: &Arc<CallMemory>) -> HeldAnswer {
         let ended = Arc::clone(&self.ended);
         let calls = Arc::clone(calls);
         let watch = tokio::spawn(async move {
@@ -34,7 +34,7 @@ impl Connection {
 }
 
 /// Stops watching an answer.
-pub(super) struct HeldAnswer(AbortHandle);
+pub(crate) struct HeldAnswer(AbortHandle);
 
 impl Drop for HeldAnswer {
     fn drop(&mut self) {

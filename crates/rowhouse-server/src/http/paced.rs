@@ -10,7 +10,7 @@ use tokio::time::{Sleep, sleep};
 
 /// A stream whose writes and flushes fail after a time without progress: an answer that nobody
 /// takes would stay in memory. In TLS a write only fills a buffer, and the flush waits.
-pub(super) struct Paced<S> {
+pub(crate) struct Paced<S> {
     stream: S,
     /// How long a write or flush may wait.
     wait_max: Duration,
@@ -19,7 +19,7 @@ pub(super) struct Paced<S> {
 }
 
 impl<S> Paced<S> {
-    pub(super) fn new(stream: S, wait_max: Duration) -> Self {
+    pub(crate) fn new(stream: S, wait_max: Duration) -> Self {
         Self { stream, wait_max, wait: None }
     }
 

@@ -177,7 +177,7 @@ pub(crate) const THRIFT_SCANNER_BYTES_MAX: usize = 64 << 20;
 pub(crate) const THRIFT_SCANNER_LIFE: Duration = Duration::from_secs(120);
 /// Cell bytes up to which the answers of several calls are joined to one of Thrift.
 #[cfg(feature = "thrift")]
-pub(crate) const THRIFT_JOINED_BYTES: u64 = 64 << 10;
+pub(crate) const THRIFT_JOINED_BYTES: u64 = 2 << 20;
 /// Maximum connections waiting to be accepted, per port; the system may permit fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Maximum calls on one connection that run on worker threads at once; at this limit the connection

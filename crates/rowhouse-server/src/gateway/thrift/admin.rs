@@ -266,8 +266,8 @@ pub(super) async fn region_of_row(session: &Session, args: Args) -> Outcome<Retu
     let range = RowRange::new("", [&row[..], &[0]].concat());
     let scan = Scan::new(range).reversed().family("info");
     let mut scan = GatewayScan::new(TableName::meta(), scan, ScanOptions::default());
-    let scanned = scan.next(session, 1).await.map_err(remote)?;
-    scan.close(session).await;
+    let scanned = scan.next(session, 1, None).await.map_err(remote)?;
+    scan.end(session).await;
     let found = scanned.rows.into_iter().next().ok_or_else(missing)?;
     let info = found.value("info", "regioninfo").ok_or_else(missing)?;
     let info = region::from_pbuf(&info).map_err(|error| local(exception(error)))?;

@@ -126,9 +126,12 @@ impl Scanners {
         let mut memory = Vec::new();
         let mut bytes = 0;
         while (rows.len() as u32) < count && !scan.is_finished() && bytes < THRIFT_JOINED_BYTES {
-            // What holds memory must not wait for more: few rows are joined without.
-            memory.clear();
-            let scanned = scan.next(session, count - rows.len() as u32).await;
+            // What holds rows does not wait for memory.
+            let call = if memory.is_empty() { None } else { session.try_reserve_call() };
+            if call.is_none() && !memory.is_empty() {
+                break;
+            }
+            let scanned = scan.next(session, count - rows.len() as u32, call).await;
             *scanner.used.lock() = Instant::now();
             let scanned = scanned.map_err(of_row)?;
             bytes += scanned.rows.iter().map(rowhouse_model::Row::byte_len).sum::<u64>();
@@ -143,8 +146,8 @@ impl Scanners {
     pub(super) async fn close(&self, session: &Session, closed: Option<i32>) -> Outcome<Returned> {
         let scanner = self.find(closed)?;
         self.remove(|number, _| Some(*number) == closed);
-        if let Some(scan) = scanner.scan.lock().await.take() {
-            scan.close(session).await;
+        if let Some(mut scan) = scanner.scan.lock().await.take() {
+            scan.end(session).await;
         }
         Ok(Answer::Void.into())
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Queries by happybase, as filters: on the server in HAPPYBASE_HOST, HAPPYBASE_PORT, _TRANSPORT and _PROTOCOL."""
+"""Queries by happybase, as filters: on the server in HAPPYBASE_HOST, THRIFT_PORT, HAPPYBASE_TRANSPORT and _PROTOCOL."""
 
 import os
 
@@ -8,13 +8,14 @@ from Hbase_thrift import IOError as HbaseError  # what happybase loads from its 
 
 connection = happybase.Connection(
     os.environ["HAPPYBASE_HOST"],
-    int(os.environ["HAPPYBASE_PORT"]),
+    int(os.environ["THRIFT_PORT"]),
     transport=os.environ["HAPPYBASE_TRANSPORT"],
     protocol=os.environ["HAPPYBASE_PROTOCOL"],
 )
 mail = connection.table("mail")
-if b"mail" in connection.tables():
-    connection.delete_table("mail", disable=True)
+def query(text, more=""):
+    """Returns a query as a filter: quotes in it are doubled."""
+    return "RowhouseQuery('" + text.replace("'", "''") + "')" + more
 
 
 def keys(text, **options):
@@ -31,14 +32,20 @@ def fails(call, *parts):
     raise AssertionError(f"no error: {parts}")
 
 
-connection.create_table("mail", {"d": dict(max_versions=1)})
 with mail.batch(batch_size=100) as batch:
     for number in range(1000):
-        batch.put(b"user%d#%04d" % (number % 3, number), {b"d:n": b"%d" % number, b"d:s": b"o'neil"})
-# Without a template of the key there are no queries.
-fails(lambda: keys("RowhouseQuery('n = 1')"), "a query needs a row-key template", "DoNotRetryIOException")
+        sender = b"o'neil" if number % 100 == 7 else b"eve"
+        batch.put(b"user%d#%04d" % (number % 3, number), {b"d:s": sender, b"d:x": b"%d" % number})
+by_sender = keys(query("sender = 'o''neil'"))
+assert by_sender == [b"user%d#%04d" % (it % 3, it) for it in sorted(range(7, 1000, 100), key=lambda it: (it % 3, it))], by_sender
+of_user = query("user = 'user1' and n < 10")
+assert keys(of_user) == [b"user1#0001", b"user1#0004", b"user1#0007"]
+assert keys(of_user, reverse=True, limit=1) == [b"user1#0007"]
+filtered = query("n < 10", " AND ColumnPrefixFilter('x') AND PageFilter(3)")
+assert keys(filtered) == [b"user0#0000", b"user0#0003", b"user0#0006"]
+assert keys(query("n < 10") + " AND ColumnPrefixFilter('nosuch')") == []
+fails(lambda: keys(query("sendr = 'eve'")), "there is no `sendr`; did you mean `sender`?", "DoNotRetryIOException")
 assert keys("PrefixFilter('user1#0004')") == [b"user1#0004"]
 assert len(list(mail.scan(batch_size=7))) == 1000
 assert len(list(mail.scan(limit=10, batch_size=3))) == 10
-connection.delete_table("mail", disable=True)
 print("ok queries", os.environ["HAPPYBASE_TRANSPORT"], os.environ["HAPPYBASE_PROTOCOL"])

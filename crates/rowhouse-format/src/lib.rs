@@ -65,5 +65,6 @@ pub mod pem;
 pub mod proto;
 pub mod rpc;
 pub mod sasl;
+pub mod thrift;
 pub mod token;
 pub mod zk;

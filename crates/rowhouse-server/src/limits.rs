@@ -159,6 +159,25 @@ pub(crate) const REST_SCANNER_TIME: Duration = Duration::from_secs(3600);
 /// Bytes of rows that all REST scanners hold for their next answers.
 #[cfg(feature = "rest")]
 pub(crate) const REST_SCANNERS_HELD_BYTES_MAX: u64 = 32 << 20;
+/// How long a Thrift connection waits for its first message. HBase's has as long for each:
+/// `hbase.thrift.server.socket.read.timeout`.
+#[cfg(feature = "thrift")]
+pub(crate) const THRIFT_FIRST_WAIT: Duration = Duration::from_secs(60);
+/// Open scanners of all Thrift clients.
+#[cfg(feature = "thrift")]
+pub(crate) const THRIFT_SCANNERS_MAX: usize = 10_000;
+/// Open scanners that were opened on one Thrift connection.
+#[cfg(feature = "thrift")]
+pub(crate) const THRIFT_CONNECTION_SCANNERS_MAX: usize = 1_000;
+/// Bytes in the requests of the open scanners of all Thrift clients.
+#[cfg(feature = "thrift")]
+pub(crate) const THRIFT_SCANNER_BYTES_MAX: usize = 64 << 20;
+/// How long a Thrift scanner stays open without a call, as in HBase.
+#[cfg(feature = "thrift")]
+pub(crate) const THRIFT_SCANNER_LIFE: Duration = Duration::from_secs(120);
+/// Cell bytes up to which the answers of several calls are joined to one of Thrift.
+#[cfg(feature = "thrift")]
+pub(crate) const THRIFT_JOINED_BYTES: u64 = 2 << 20;
 /// Maximum connections waiting to be accepted, per port; the system may permit fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Maximum calls on one connection that run on worker threads at once; at this limit the connection

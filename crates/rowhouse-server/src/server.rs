@@ -425,6 +425,7 @@ fn serve_thrift(cluster: &Arc<Cluster>, listener: TcpListener) {
     let gateway = crate::gateway::Gateway::new(Arc::clone(cluster));
     let thrift = crate::gateway::thrift::Thrift::new(gateway);
     let stop = cluster.master.stopping();
+    cluster.tasks.lock().spawn(crate::gateway::thrift::expire(thrift.clone(), stop.clone()));
     let serve = move |stream, peer| crate::gateway::thrift::serve(stream, peer, thrift.clone());
     let max = crate::limits::GATEWAY_CONNECTIONS_MAX;
     cluster.tasks.lock().spawn(accept(listener, max, stop, serve));

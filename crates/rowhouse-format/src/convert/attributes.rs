@@ -59,6 +59,30 @@ const RAW: &str = "_raw_";
 /// The attribute that holds a query, in the query language.
 const QUERY: &str = "rowhouse.query";
 
+/// What the attributes of an operation mean to a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// The TTL of a mutation's cells in milliseconds.
+    pub ttl_millis: Option<i64>,
+    /// Whether a scan returns everything that is stored.
+    pub is_raw: bool,
+    /// The query of a scan, in the query language.
+    pub query: Option<String>,
+}
+
+impl Attributes {
+    /// Reads the attributes of an operation; only those of a scan may have a query.
+    ///
+    /// # Errors
+    /// `Unsupported` for attributes that request an unsupported feature; `InvalidRequest` for a TTL
+    /// that is not a Java long, and a query that is not UTF-8.
+    pub fn read(mut attributes: Vec<NameBytesPair>, is_scan: bool) -> Result<Self> {
+        let query = if is_scan { take_query(&mut attributes)? } else { None };
+        check(&attributes)?;
+        Ok(Self { ttl_millis: ttl_millis(&attributes)?, is_raw: is_raw(&attributes), query })
+    }
+}
+
 /// Returns an error for attributes that request an unsupported feature.
 pub(super) fn check(attributes: &[NameBytesPair]) -> Result<()> {
     for attribute in attributes {

@@ -22,7 +22,7 @@ pub mod search;
 pub mod snapshot;
 pub mod table;
 
-mod attributes;
+pub mod attributes;
 mod columns;
 
 pub use cell::CellPlacement;

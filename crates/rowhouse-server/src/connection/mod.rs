@@ -690,7 +690,7 @@ async fn from_client(
 }
 
 /// How fast a request comes whose memory is reserved.
-struct Pace {
+pub(crate) struct Pace {
     bytes: usize,
     until: tokio::time::Instant,
 }
@@ -702,17 +702,17 @@ impl Default for Pace {
 }
 
 impl Pace {
-    fn note(&mut self, bytes: usize) {
+    pub(crate) fn note(&mut self, bytes: usize) {
         self.bytes += bytes;
     }
 
     /// Waits until the pace can be judged.
-    async fn passed(&self) {
+    pub(crate) async fn passed(&self) {
         tokio::time::sleep_until(self.until).await;
     }
 
     /// Returns true if it is time for another judgement and too little has come since the last one.
-    fn is_slow(&mut self) -> bool {
+    pub(crate) fn is_slow(&mut self) -> bool {
         if tokio::time::Instant::now() < self.until {
             return false;
         }

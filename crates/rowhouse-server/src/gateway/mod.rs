@@ -19,6 +19,14 @@ mod session;
 #[cfg(feature = "thrift")]
 pub(crate) mod thrift;
 
-pub(crate) use self::rows::{BatchAnswers, RowAction};
-pub(crate) use self::scan::{GatewayScan, ScanOptions, ScannedRows};
+#[cfg(feature = "rest")]
+pub(crate) use self::rows::BatchAnswers;
+#[cfg(feature = "thrift")]
+pub(crate) use self::rows::Mutated;
+pub(crate) use self::rows::RowAction;
+#[cfg(feature = "rest")]
+pub(crate) use self::scan::ScannedRows;
+pub(crate) use self::scan::{GatewayScan, ScanOptions};
+#[cfg(feature = "thrift")]
+pub(crate) use self::session::exception;
 pub(crate) use self::session::{Gateway, Session};

@@ -27,6 +27,8 @@ mod solr;
 mod stop;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(feature = "thrift")]
+mod thrift;
 #[cfg(feature = "tls")]
 mod tls;
 mod users;

@@ -112,6 +112,11 @@ impl TestServer {
         self.server.as_ref().unwrap().zookeeper().unwrap()
     }
 
+    /// The address for HBase's Thrift interface.
+    pub(crate) fn thrift(&self) -> std::net::SocketAddr {
+        self.server.as_ref().unwrap().thrift().unwrap()
+    }
+
     /// `host:port` for metrics and health.
     pub(crate) fn web(&self) -> std::net::SocketAddr {
         self.server.as_ref().unwrap().web().unwrap()

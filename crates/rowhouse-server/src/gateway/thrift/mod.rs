@@ -1,14 +1,33 @@
-//! HBase's Thrift interface.
+//! HBase's interface Thrift 1.
 //!
 //! The protocol has no users: all clients act for one, [`Options::thrift_user`](crate::Options).
+//! `docs/formats/thrift.md` has the messages.
+//!
+//! | file | content |
+//! |---|---|
+//! | `connection.rs` | messages, their memory, answers |
+//! | `call.rs` | the list of methods, and what arguments mean |
+//! | `admin.rs`, `read.rs`, `write.rs`, `scanners.rs` | the methods |
+//! | `failure.rs` | exceptions as Apache's gateway sends them |
+
+mod admin;
+mod call;
+mod connection;
+mod failure;
+mod read;
+mod scanners;
+mod write;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::net::TcpStream;
+use tokio::sync::{Mutex, watch};
 
-use super::{Gateway, Session};
-use crate::access::{Identity, Opened, Protocol, Stream};
+use self::connection::Connection;
+use self::scanners::Scanners;
+use super::Gateway;
+use crate::access::{Identity, Opened, Protocol};
 
 /// The user without `--thrift-user`.
 const DEFAULT_USER: &str = "thrift";
@@ -18,12 +37,14 @@ const DEFAULT_USER: &str = "thrift";
 pub(crate) struct Thrift {
     gateway: Gateway,
     user: Arc<str>,
+    scanners: Arc<Scanners>,
+    growth_turn: Arc<Mutex<()>>,
 }
 
 impl Thrift {
     pub(crate) fn new(gateway: Gateway) -> Self {
         let user = gateway.cluster.options.thrift_user.as_deref().unwrap_or(DEFAULT_USER);
-        Self { user: user.into(), gateway }
+        Self { user: user.into(), gateway, scanners: Arc::default(), growth_turn: Arc::default() }
     }
 }
 
@@ -48,14 +69,16 @@ pub(crate) async fn serve(socket: TcpStream, peer: SocketAddr, thrift: Thrift) {
     let identity = Identity { user: thrift.user.to_string(), ..Identity::default() };
     let share = thrift.gateway.share();
     let session = thrift.gateway.session(&share, peer, identity);
-    tokio::select! {
-        () = answer(stream, &session) => {}
-        _ = stop.wait_for(|is_stopping| *is_stopping) => {}
+    let Thrift { scanners, growth_turn, .. } = &thrift;
+    let mut connection = Connection::new(stream, peer, &session, scanners, growth_turn, stop);
+    match connection.run().await {
+        Ok(()) => tracing::debug!(%peer, "connection ended"),
+        Err(error) => tracing::info!(%peer, %error, "connection lost"),
     }
     share.close();
 }
 
-/// Answers the calls on a connection until the client ends it.
-async fn answer(stream: Stream, session: &Session) {
-    let _ = (stream, session);
+/// Ends scanners that no client continues, until the server stops.
+pub(crate) async fn expire(thrift: Thrift, stop: watch::Receiver<bool>) {
+    scanners::expire(thrift.scanners, stop).await;
 }

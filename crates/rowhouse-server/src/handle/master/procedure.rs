@@ -263,6 +263,7 @@ pub(crate) fn is_done(
         // These are complete when the call that runs them returns.
         ProcedureCall::Flush { .. }
         | ProcedureCall::Fault(_)
+        | ProcedureCall::Follower(_)
         | ProcedureCall::Heat(_)
         | ProcedureCall::Promotion(_)
         | ProcedureCall::QueryIndex(_)

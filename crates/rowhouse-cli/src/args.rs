@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::command::admin::AdminArgs;
 use crate::command::advise::AdviseArgs;
 use crate::command::backup::{BackupArgs, RestoreArgs};
+use crate::command::changes::ChangesArgs;
 use crate::command::check::CheckArgs;
 use crate::command::completions::{CompletionsArgs, ManArgs};
 use crate::command::delete::DeleteArgs;
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     /// Write a backup of a whole database, also of a served one, and read it back
     Backup(BackupArgs),
+    /// Follow the changes of a table
+    Changes(ChangesArgs),
     /// Check that a database is whole, without opening it
     Check(CheckArgs),
     /// Print a script that completes this command line in a shell

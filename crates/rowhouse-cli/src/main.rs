@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Serve(args) if args.print_config => settings_file::print(&matches),
         Command::Serve(args) => command::serve::run(*args),
         Command::Backup(args) => command::backup::backup(&args),
+        Command::Changes(args) => command::changes::run(&args),
         Command::Check(args) => command::check::run(&args),
         Command::Completions(args) => command::completions::completions(&args, Args::command()),
         Command::Delete(args) => command::delete::run(&args),

@@ -72,6 +72,7 @@ mod transport;
 
 pub use admin::Admin;
 pub use client::Client;
+pub use rowhouse_format::convert::changes::{ReadChanges, ReadFrom};
 pub use rowhouse_format::convert::procedure::fault::FaultCall;
 pub use rowhouse_format::convert::procedure::query_index::QueryIndexCall;
 pub use rowhouse_format::convert::procedure::region_server::{

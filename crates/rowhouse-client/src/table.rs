@@ -1,5 +1,6 @@
 //! Reads and writes rows in one table.
 
+use rowhouse_format::convert::changes::{self, ReadChanges};
 use rowhouse_format::convert::multi::{
     Action, ActionResult, IndexedAction, MultiCall, MultiResult, RegionActions,
 };
@@ -9,9 +10,9 @@ use rowhouse_format::convert::{CellPlacement, delete, get, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::CellReader;
 use rowhouse_model::{
-    Bytes, Condition, DeleteRows, DeletedRows, Error, ErrorKind, FacetCount, Get, MatchingRows,
-    Mutation, MutationOutcome, RegionInfo, Result, Row, RowCondition, RowMutations, Scan,
-    SearchRequest, SearchText, ServerName, TableName,
+    Bytes, Change, ChangePosition, Condition, DeleteRows, DeletedRows, Error, ErrorKind,
+    FacetCount, Get, MatchingRows, Mutation, MutationOutcome, RegionInfo, Result, Row,
+    RowCondition, RowMutations, Scan, SearchRequest, SearchText, ServerName, TableName,
 };
 
 use crate::locate::TableRegions;
@@ -313,6 +314,25 @@ impl Table {
         let (answer, _) =
             self.client.call_row(&self.name, &request.range.start, true, build).await?;
         delete::answer_from_proto(answer.value)
+    }
+
+    /// Returns changes of the table, and the position after them. Only `rowhouse serve` has this
+    /// call. It waits for the first change as long as the request says and the server permits.
+    ///
+    /// # Errors
+    /// As [`Table::get`]; `PositionLost` if the changes after the position are no longer retained;
+    /// `InvalidRequest` for a follower without a saved position.
+    pub async fn read_changes(
+        &self,
+        request: &ReadChanges,
+    ) -> Result<(Vec<Change>, ChangePosition)> {
+        let build = |located: &crate::locate::Located| {
+            let region = located.as_region_ref().to_proto();
+            let call = changes::call_to_proto(request);
+            Ok((proto::CoprocessorServiceRequest { region, call }, Vec::new()))
+        };
+        let (answer, _) = self.client.call_row(&self.name, b"", true, build).await?;
+        changes::answer_from_proto(answer.value, &self.name)
     }
 
     /// Returns the table's regions in order, each with its current server, from `hbase:meta`.

@@ -208,6 +208,8 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
     (ErrorKind::ReadOnly, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::RowExists, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::LayoutChanged, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
+    // HBase has no followers, so that only ours receive it.
+    (ErrorKind::PositionLost, "java.util.NoSuchElementException", true),
     // HBase has no class for it; only a client that sends an expectation can receive it.
     (ErrorKind::Conflict, "java.util.ConcurrentModificationException", true),
     (ErrorKind::InUse, "org.apache.hadoop.hbase.DoNotRetryIOException", true),

@@ -65,6 +65,9 @@ pub enum ErrorKind {
     Conflict,
     /// A promoted index has given the table another key: look the table up again.
     LayoutChanged,
+    /// The changes after a follower's position are no longer retained, or the position belongs to
+    /// another store: copy the table again.
+    PositionLost,
     /// The request can never succeed in the current form.
     InvalidRequest,
     /// The request is valid, but this backend does not support it.
@@ -145,6 +148,7 @@ impl ErrorKind {
             | QuotaExceeded
             | RowExists
             | LayoutChanged
+            | PositionLost
             | UnknownRegion
             | InvalidRequest
             | Unsupported

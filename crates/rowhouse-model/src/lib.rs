@@ -16,6 +16,7 @@
 
 mod backup_status;
 mod cell;
+mod change;
 mod cluster_status;
 mod compaction_state;
 mod coprocessor;
@@ -57,6 +58,10 @@ pub use backup_status::BackupStatus;
 pub use cell::{
     Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare, compare_bytes, equal_bytes,
     row_prefix,
+};
+pub use change::{
+    Change, ChangePosition, FOLLOWER_NAME_LEN_MAX, FollowerStatus, RowOfChange, WholeTableChange,
+    WholeTableChangeKind, check_follower_name,
 };
 pub use cluster_status::{Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 pub use compaction_state::CompactionState;

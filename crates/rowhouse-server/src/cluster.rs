@@ -20,6 +20,7 @@ use crate::Options;
 use crate::access::Access;
 use crate::backups::Backups;
 use crate::bulk_loads::BulkLoads;
+use crate::change_waits::ChangeWaits;
 use crate::faults::Faults;
 use crate::index_checks::IndexChecks;
 use crate::limits::{FRAME_SLACK_BYTES, SEARCH_VIEWS_MAX};
@@ -64,6 +65,7 @@ pub(crate) struct Cluster {
     pub(crate) search: Arc<SearchEngine>,
     /// Searches by which clients continue rows by score.
     pub(crate) searches: PinnedViews<Matches>,
+    pub(crate) changes_waits: ChangeWaits,
 }
 
 /// Begins to serve a region server's or the master's port.
@@ -133,6 +135,7 @@ impl Cluster {
             maintenance: Maintenance::default(),
             search,
             searches: PinnedViews::new(SEARCH_VIEWS_MAX),
+            changes_waits: ChangeWaits::default(),
         })
     }
 

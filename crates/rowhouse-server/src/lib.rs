@@ -31,6 +31,7 @@ mod bulk_loads;
 mod call;
 mod call_metrics;
 mod cap;
+mod change_waits;
 mod cluster;
 mod connection;
 mod context;

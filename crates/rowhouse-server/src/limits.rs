@@ -285,6 +285,14 @@ pub(crate) const READY_SCANNERS_MAX: usize = 256;
 pub(crate) const SCANNERS_AHEAD_BYTES_MAX: u64 = 64 << 20;
 /// Scanners that the calls on one connection have open.
 pub(crate) const CONNECTION_SCANNERS_MAX: usize = 10_000;
+/// Changes in an answer to a follower.
+pub(crate) const CHANGES_ANSWER_MAX: usize = 10_000;
+/// Bytes of rows and cells in such an answer, but for the last change.
+pub(crate) const CHANGES_ANSWER_BYTES: usize = 1 << 20;
+/// How long such a call waits for the first change at most.
+pub(crate) const CHANGES_WAIT_MAX: Duration = Duration::from_secs(5);
+/// The calls that wait for changes at once; others are answered without a change.
+pub(crate) const CHANGES_WAITING_MAX: usize = 8;
 /// Rows in a search answer.
 pub(crate) const SEARCH_ROWS_MAX: usize = 10_000;
 /// Field values that an answer counts.

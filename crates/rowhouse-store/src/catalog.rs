@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use rowhouse_model::{Bytes, Error, Result, TableName};
+use rowhouse_model::{Bytes, ChangePosition, Error, Result, TableName};
 use rowhouse_schema::{Index, IndexState};
 
 use crate::engine::Engine;
+use crate::family::{Families, FamilyStore};
+use crate::flush::log_counters_latched;
 use crate::indexed::{IndexedTables, no_indexes};
 use crate::read::ReadPoint;
 use crate::region::{Region, table_not_found};
@@ -121,8 +123,46 @@ impl Catalog {
         }
     }
 
-    /// Takes a read point. The caller holds the freeze latch for reading, which also keeps regions
-    /// from being replaced and index states from changing.
+    /// Takes a read point at the end of the log: it sees every commit before the returned position
+    /// and none after. Counters are logged before, and the log is synced up to the position.
+    pub(crate) fn read_point_at_end(
+        &self,
+        engine: &Engine,
+    ) -> Result<(ReadPoint, Arc<Entries>, ChangePosition)> {
+        loop {
+            // A change of a table that is in the log and not made yet would be in neither.
+            engine.wal().wait_for_holds();
+            let latch = engine.freeze_latch.write();
+            if engine.wal().is_held() {
+                continue;
+            }
+            log_counters_latched(engine, engine.counters.regions())?;
+            let (position, end) = engine.wal().appended_end();
+            let point = self.take_read_point(engine, engine.mvcc.visible());
+            drop(latch);
+            if let Some((point, served)) = point {
+                engine.wal().sync_to(end)?;
+                return Ok((point, served, position));
+            }
+        }
+    }
+
+    /// Takes a read point of a region's families at an earlier sequence number; `None` if one can no
+    /// longer be read there.
+    pub(crate) fn read_point_before(
+        &self,
+        engine: &Engine,
+        sequence: u64,
+        families: impl Iterator<Item = Arc<FamilyStore>>,
+    ) -> Option<ReadPoint> {
+        let _latch = engine.freeze_latch.read();
+        let key = |family: &FamilyStore| (family.region_id(), family.name().clone());
+        let families: Families = families.map(|family| (key(&family), family)).collect();
+        ReadPoint::at(&engine.read_context(), &families, self.entries(), sequence)
+    }
+
+    /// Takes a read point. The caller holds the freeze latch, which also keeps regions from being
+    /// replaced and index states from changing.
     fn take_read_point(&self, engine: &Engine, sequence: u64) -> Option<(ReadPoint, Arc<Entries>)> {
         let served = self.entries();
         let context = engine.read_context();

@@ -30,7 +30,7 @@ const OWN_NAMES: [&str; 11] = [
     "aside",
 ];
 /// The format version that this code writes, and the oldest version that can read it.
-const FORMAT_VERSION: u32 = 4;
+const FORMAT_VERSION: u32 = 5;
 /// The first version whose [`FORMAT`] has a checksum.
 const FORMAT_VERSION_CHECKSUM: u32 = 3;
 /// The prefix on the checksum line. The checksum covers everything before it.

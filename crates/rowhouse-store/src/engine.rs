@@ -13,6 +13,7 @@ use crate::commits::{Nonces, RecentWrites, RowLocks, UnloggedCounters};
 use crate::compaction_queue::{Candidates, Compactions};
 use crate::disk::Disk;
 use crate::family::{Families, FamilyStore};
+use crate::followers::Followers;
 use crate::heat::Heat;
 use crate::id_queue::IdQueue;
 use crate::index_memory::IndexMemory;
@@ -26,10 +27,17 @@ use crate::settings::Settings;
 use crate::space::{Need, Space};
 use crate::store_file::{Files, SnapshotFiles};
 use crate::tasks::{RunningTask, Tasks};
-use crate::wal::{self, Wal};
+use crate::wal::{self, Hold, TableRecord, Wal};
 
 /// Cells written between two checks whether the store is closing.
 pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
+
+/// Whether the caller of [`Engine::log_table_changes`] holds the freeze latch exclusively.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableChangeLatch {
+    Free,
+    Held,
+}
 
 /// The state that all regions in a store share.
 pub(crate) struct Engine {
@@ -53,6 +61,7 @@ pub(crate) struct Engine {
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
     pub(crate) counters: UnloggedCounters,
+    pub(crate) followers: Followers,
     pub(crate) files: Arc<Files>,
     pub(crate) heat: Heat,
     /// The flush thread's work.
@@ -125,6 +134,10 @@ impl Engine {
     /// # Errors
     /// As [`Manifest::append`].
     pub(crate) fn append_edit(&self, kind: EditKind) -> Result<()> {
+        if self.followers.is_active() {
+            let retired = self.manifest.read(|state| state.retired_by(&kind));
+            self.followers.retire(retired, self.mvcc.reserved())?;
+        }
         let Some(wal) = self.log.get() else {
             let log = *self.replayed.lock();
             self.manifest.append(&Edit { log, ..Edit::new(kind) })?;
@@ -134,6 +147,42 @@ impl Engine {
         wal.note_manifest(age, || self.mvcc.reserved());
         self.tend_log(true);
         Ok(())
+    }
+
+    /// Logs the changes of tables as a whole that an edit makes, on the disk, for followers. They
+    /// do not read beyond until the returned hold is dropped, which must be after the change is
+    /// visible. `None` if the edit makes none.
+    ///
+    /// # Errors
+    /// Errors from the log, which leave nothing to undo.
+    pub(crate) fn log_table_changes(
+        &self,
+        kind: &EditKind,
+        latch: TableChangeLatch,
+    ) -> Result<Option<Hold<'_>>> {
+        let changes = self.manifest.read(|state| state.whole_changes_by(kind));
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let wal = self.wal();
+        let hold = wal.hold();
+        let millis = self.timestamps.now_millis();
+        for (table_id, table, kind) in changes {
+            let record = TableRecord { kind, table_id, millis, table };
+            let _latch = (latch == TableChangeLatch::Free).then(|| self.freeze_latch.read());
+            let (sequence, logged) = wal.append_table(&record, || self.mvcc.reserve());
+            self.mvcc.publish(sequence);
+            self.tend_log(logged.is_ok());
+            logged?;
+        }
+        wal.sync()?;
+        Ok(Some(hold))
+    }
+
+    /// Returns the time for a record, if there are followers.
+    #[inline]
+    pub(crate) fn time_for_followers(&self) -> Option<i64> {
+        self.followers.is_active().then(|| self.timestamps.now_millis())
     }
 
     /// Requests the work that the log needs after an attempt to append to it.

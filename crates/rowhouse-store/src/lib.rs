@@ -51,6 +51,7 @@ mod engine;
 mod estimate;
 mod family;
 mod flush;
+mod followers;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod hand_over;
@@ -120,7 +121,7 @@ pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
 };
-pub use store::{LayoutChange, NO_SEARCH, SearchIndex, Store, StoreUsage};
+pub use store::{Changes, ChangesFrom, LayoutChange, NO_SEARCH, SearchIndex, Store, StoreUsage};
 pub use store_file::{FILE_PARTS, FileReads};
 pub use table::{Table, TableScanner};
 pub use wait_mode::{NonBlocking, WaitMode};

@@ -35,6 +35,11 @@ pub struct Settings {
     /// How long a write that does not ask for a sync may stay unsynced: the most that a power cut
     /// can lose. Default 1 s.
     pub wal_sync_interval: Duration,
+    /// Bytes of log segments that are retained for followers alone; beyond it the oldest are
+    /// removed, and followers that need them have lost their place. Default 8 GiB.
+    pub followers_bytes_max: u64,
+    /// How long a log segment is retained for followers alone. Default 3 days.
+    pub followers_age_max: Duration,
     /// Disk bytes that writes leave free, so that flushes, compactions, deletes and a clean stop
     /// have room when the disk is full. Writes that would use this reserve are refused with
     /// `RegionTooBusy`; deletes are refused at half of it. Default 256 MiB.
@@ -183,6 +188,8 @@ impl Default for Settings {
             wal_segment_bytes: 64 << 20,
             wal_bytes_max: 1 << 30,
             wal_sync_interval: Duration::from_secs(1),
+            followers_bytes_max: 8 << 30,
+            followers_age_max: Duration::from_secs(3 * 24 * 3600),
             disk_reserve_bytes: 256 << 20,
             open_files_max: 512,
             aside_age_max: Duration::from_secs(30 * 24 * 3600),

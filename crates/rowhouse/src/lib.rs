@@ -83,6 +83,7 @@ mod analysis;
 mod backend;
 mod builder;
 pub mod cell;
+pub mod changes;
 mod counters;
 mod database;
 mod declared;

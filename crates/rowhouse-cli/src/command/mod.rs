@@ -4,6 +4,7 @@ pub(crate) mod admin;
 pub(crate) mod advise;
 mod argument;
 pub(crate) mod backup;
+pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod completions;
 mod csv_error;

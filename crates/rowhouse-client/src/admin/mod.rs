@@ -2,6 +2,7 @@
 
 mod backup;
 mod faults;
+mod followers;
 mod heat;
 mod indexes;
 mod regions;

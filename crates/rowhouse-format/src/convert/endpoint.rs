@@ -7,6 +7,7 @@ use rowhouse_model::{
     Coprocessor, DeleteRows, Error, ErrorKind, Mutation, Nonce, Result, RowCondition, Timestamp,
 };
 
+use super::changes::{self, ReadChanges};
 use super::scan::OpenScan;
 use super::search::{self, SearchCall};
 use super::{condition, delete, mutate};
@@ -50,6 +51,8 @@ pub enum EndpointCall {
     Search(SearchCall),
     /// Deletes of rows in one region.
     DeleteRows(DeleteRows),
+    /// Changes of the table.
+    ReadChanges(ReadChanges),
     /// A token for the user who calls.
     GetAuthenticationToken,
     /// The user who calls, and the proof.
@@ -131,6 +134,11 @@ impl EndpointCall {
                 rows.map(Self::DeleteRows)
                     .ok_or_else(|| no_method(delete::SERVICE, &call.method_name))
             }
+            changes::SERVICE => {
+                let read = changes::call_from_proto(&call.method_name, call.request)?;
+                read.map(Self::ReadChanges)
+                    .ok_or_else(|| no_method(changes::SERVICE, &call.method_name))
+            }
             AUTHENTICATION => match &*call.method_name {
                 "GetAuthenticationToken" => Ok(Self::GetAuthenticationToken),
                 "WhoAmI" => Ok(Self::WhoAmI),
@@ -153,9 +161,11 @@ impl EndpointCall {
             Self::MutateRows { .. } => Some(Coprocessor::MultiRowMutation),
             Self::Aggregate { .. } => Some(Coprocessor::Aggregate),
             Self::BulkDelete { .. } => Some(Coprocessor::BulkDelete),
-            Self::Search(_) | Self::DeleteRows(_) | Self::GetAuthenticationToken | Self::WhoAmI => {
-                None
-            }
+            Self::Search(_)
+            | Self::DeleteRows(_)
+            | Self::ReadChanges(_)
+            | Self::GetAuthenticationToken
+            | Self::WhoAmI => None,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! not affect results; the file that ignores one states the reason.
 
 pub mod cell;
+pub mod changes;
 pub mod comparator;
 pub mod condition;
 pub mod delete;

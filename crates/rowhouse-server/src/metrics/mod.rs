@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use rowhouse_model::TableName;
+use rowhouse_model::{FollowerStatus, TableName};
 use rowhouse_store::RegionRequests;
 
 use crate::call_metrics::{BUCKET_MICROS, Calls, MethodCalls};
@@ -220,6 +220,26 @@ pub(crate) const METRICS: &[Metric] = &[
         collect: |from, out| out.sample("", &[], from.cluster.store.index_memory_bytes().1 as f64),
     },
     Metric {
+        name: "rowhouse_follower_lag_bytes",
+        kind: Kind::Gauge,
+        help: "Bytes of the log after the position that a registered follower saved.",
+        collect: |from, out| from.by_follower(out, |follower| follower.lag_bytes as f64),
+    },
+    Metric {
+        name: "rowhouse_follower_lag_seconds",
+        kind: Kind::Gauge,
+        help: "Age of the first change after that position.",
+        collect: |from, out| from.by_follower(out, |it| it.lag_millis as f64 / 1000.0),
+    },
+    Metric {
+        name: "rowhouse_follower_lost",
+        kind: Kind::Gauge,
+        help: "1 if the changes after that position are no longer retained.",
+        collect: |from, out| {
+            from.by_follower(out, |follower| f64::from(u8::from(follower.is_lost)))
+        },
+    },
+    Metric {
         name: "rowhouse_block_cache_bytes",
         kind: Kind::Gauge,
         help: "Bytes in the block cache.",
@@ -385,6 +405,14 @@ impl<'a> Sources<'a> {
     fn by_server(&self, out: &mut Samples<'_>, value: impl Fn(&ServerSource) -> f64) {
         for server in &self.servers {
             out.sample("", &[("server", &server.address)], value(server));
+        }
+    }
+
+    fn by_follower(&self, out: &mut Samples<'_>, value: impl Fn(&FollowerStatus) -> f64) {
+        for follower in self.cluster.store.followers() {
+            let table = follower.table.to_string();
+            let labels = [("follower", &*follower.name), ("table", &*table)];
+            out.sample("", &labels, value(&follower));
         }
     }
 

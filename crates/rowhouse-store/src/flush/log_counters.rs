@@ -60,7 +60,7 @@ pub(crate) fn log_counters_of(engine: &Engine, regions: &[u64]) -> Result<()> {
 }
 
 /// As [`log_counters_of`]; the caller holds the freeze latch exclusively.
-pub(super) fn log_counters_latched(
+pub(crate) fn log_counters_latched(
     engine: &Engine,
     regions: impl IntoIterator<Item = u64>,
 ) -> Result<()> {
@@ -106,7 +106,7 @@ pub(crate) fn log_counters(engine: &Engine, taken: TakenCounters) -> Result<Opti
 
 fn log_part(engine: &Engine, part: &TakenCounters) -> Result<Position> {
     let nonces = part.iter().flat_map(|(_, _, counters)| counters.nonces().iter().copied());
-    let mut record = body_of(part).seal(nonces);
+    let mut record = body_of(part).seal(nonces, engine.time_for_followers());
     engine.space.wrote(record.body_len() as u64);
     let (sequence, logged) = engine.wal().append(&mut record, || engine.mvcc.reserve());
     engine.mvcc.publish(sequence);

@@ -18,8 +18,12 @@ use std::sync::Arc;
 use rowhouse_model::{Key, Result};
 
 pub(crate) use compact_memory::compact_memory;
-pub(crate) use log_counters::{body_of, log_counters, log_counters_of, log_due_counters};
-pub(crate) use relief::{release_flushed_segments, roll_log, shrink_log, shrink_memory};
+pub(crate) use log_counters::{
+    body_of, log_counters, log_counters_latched, log_counters_of, log_due_counters,
+};
+pub(crate) use relief::{
+    release_flushed_segments, roll_log, shrink_log, shrink_memory, trim_retained,
+};
 
 use crate::cells::Cells;
 use crate::compact::CompactionFilter;
@@ -63,7 +67,7 @@ pub(crate) fn flush_all_locked(engine: &Engine, families: &[Arc<FamilyStore>]) -
         let _latch = engine.freeze_latch.write();
         let flushed = || families.iter().filter(|family| family.in_memory().is_none());
         let regions: BTreeSet<u64> = flushed().map(|family| family.region_id()).collect();
-        log_counters::log_counters_latched(engine, regions)?;
+        log_counters_latched(engine, regions)?;
         let filled = flushed().filter(|family| !family.active().is_empty());
         filled.for_each(|family| family.freeze_active());
         engine.mvcc.reserved()
@@ -107,7 +111,7 @@ pub(crate) fn flush_full_memstore(engine: &Engine, family: &FamilyStore) -> Resu
 /// survive in the file of one of them alone.
 fn freeze(engine: &Engine, family: &FamilyStore) -> Result<Option<u64>> {
     let _latch = engine.freeze_latch.write();
-    log_counters::log_counters_latched(engine, [family.region_id()])?;
+    log_counters_latched(engine, [family.region_id()])?;
     if family.active().is_empty() {
         return Ok(None);
     }

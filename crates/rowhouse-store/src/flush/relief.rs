@@ -22,15 +22,33 @@ pub(crate) fn release_flushed_segments(engine: &Engine) -> Result<()> {
     if let Some(forgettable) = wal.releasable_below(keep_from) {
         // The remaining log must record where it begins.
         wal.sync()?;
+        let now = engine.timestamps.now_millis();
+        let released = wal.released_by(&forgettable);
+        let retained = engine.followers.retain(&released, forgettable.first_sequence, now)?;
         // Record the new start in the manifest before deleting: a power failure can restore
         // deleted names without their contents, which must not be taken for a gap in the log.
         engine.name_first_segment(forgettable.log_from, forgettable.first_left)?;
-        wal.forget(&forgettable)?;
+        wal.forget(&forgettable, &retained)?;
     }
+    trim_retained(engine)?;
     if wal.pressure(engine.settings.wal_bytes_max).is_some() {
         engine.queue.push(Work::RelieveLog);
     }
     Ok(())
+}
+
+/// Removes the log segments that were retained for followers and that none needs any more, or that
+/// exceed the limits.
+pub(crate) fn trim_retained(engine: &Engine) -> Result<()> {
+    let Some(wal) = engine.log.get() else { return Ok(()) };
+    let settings = &engine.settings;
+    let age_max = i64::try_from(settings.followers_age_max.as_millis()).unwrap_or(i64::MAX);
+    let since_min = engine.timestamps.now_millis().saturating_sub(age_max);
+    let needed_from = engine.followers.needed_from();
+    let removed = wal.trim_retained(needed_from, settings.followers_bytes_max, since_min)?;
+    let Some(removed) = removed else { return Ok(()) };
+    let first = wal.segment_after(removed).map_or(0, |segment| segment.first_sequence);
+    engine.followers.trimmed(removed, wal.retained(), first)
 }
 
 /// Starts a new log segment, and deletes those whose contents are all in files.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, CellRef, Error, ErrorKind, Result, escape};
 
-use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
+use crate::engine::{CELLS_BETWEEN_CHECKS, Engine, TableChangeLatch};
 use crate::family::{FamilyStore, LoadGuard};
 use crate::flush::flush;
 use crate::hfile::{HFile, HFileCells};
@@ -197,6 +197,10 @@ impl<'a> Load<'a> {
         // No commit is in progress, so the load has a definite place among commits. Writers wait
         // for two syncs.
         let _latch = engine.freeze_latch.write();
+        let edit = |files| EditKind::FilesLoaded(FilesLoaded { files });
+        let files = edit(self.loaded_files());
+        // Until the files are visible.
+        let _hold = engine.log_table_changes(&files, TableChangeLatch::Held)?;
         // Earlier writes must survive whenever this load does. An open also takes the log to be
         // synced up to the highest sequence number in the manifest, and would report a torn end
         // before it as damage.
@@ -207,14 +211,7 @@ impl<'a> Load<'a> {
             meta.sequence_max = sequences.start() + place as u64;
             meta.loaded = true;
         }
-        let files = self.written.iter().flat_map(|Written { homes, meta, .. }| {
-            homes.iter().map(|home| LoadedFile {
-                region_id: home.region_id(),
-                family: home.name().clone(),
-                meta: meta.clone(),
-            })
-        });
-        let edit = EditKind::FilesLoaded(FilesLoaded { files: files.collect() });
+        let edit = edit(self.loaded_files());
         let edits = std::iter::once(edit).chain(indexes.edits.iter().cloned()).collect();
         let named = engine.append_edit(EditKind::together(edits));
         let last = *sequences.end();
@@ -237,6 +234,20 @@ impl<'a> Load<'a> {
         // Also if the edit failed: an unpublished sequence number would block all later ones.
         engine.mvcc.publish_several(sequences);
         named.map(|()| Installed { before, last, files: loaded })
+    }
+}
+
+impl Load<'_> {
+    /// Returns the files as the edit names them.
+    fn loaded_files(&self) -> Vec<LoadedFile> {
+        let files = self.written.iter().flat_map(|Written { homes, meta, .. }| {
+            homes.iter().map(|home| LoadedFile {
+                region_id: home.region_id(),
+                family: home.name().clone(),
+                meta: meta.clone(),
+            })
+        });
+        files.collect()
     }
 }
 

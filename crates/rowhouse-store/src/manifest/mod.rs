@@ -7,6 +7,7 @@ mod read;
 mod record;
 mod snapshot;
 mod state;
+mod whole_changes;
 
 pub use edit::Assignment;
 use edit::decode_table;
@@ -22,3 +23,4 @@ pub(crate) use snapshot::{
     SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion, SnapshotRestored, SnapshotTaken,
 };
 pub(crate) use state::{FamilyFiles, ManifestState, NamedFile, RegionState, TableEntry};
+pub(crate) use whole_changes::RetiredRegion;

@@ -24,6 +24,7 @@ use crate::directory::{self, Directory, HolderState};
 use crate::disk::{Disk, RealDisk};
 use crate::engine::{Engine, Memory};
 use crate::family::{Families, FamilyStore};
+use crate::followers::Followers;
 use crate::heat::Heat;
 use crate::id_queue::IdQueue;
 use crate::index_memory::IndexMemory;
@@ -183,6 +184,7 @@ impl Builder {
         let (families, snapshots) = open_families(&files, &self.settings, &state);
         let reader_memory = ReaderMemory::new(self.settings.reader_memory_limit());
         let reader_memory = Arc::new(reader_memory);
+        let followers = Followers::open(Arc::clone(&disk), now)?;
         let index_memory = Arc::new(IndexMemory::new(self.settings.index_memory_bytes_max));
         let heat = Heat::new(self.settings.heat, &self.clock);
         let engine = Arc::new(Engine {
@@ -207,6 +209,7 @@ impl Builder {
             log_work: Queue::default(),
             counter_work: Queue::default(),
             counters: UnloggedCounters::default(),
+            followers,
             compactions: Compactions::default(),
             splits: IdQueue::default(),
             index_builds: IdQueue::default(),
@@ -265,7 +268,12 @@ fn begin_log(
     wal::sync_segments(&*engine.disk)?;
     let age = engine.manifest.begin(recovered.end())?;
     let now = engine.timestamps.now_millis();
+    let live: Vec<u64> = recovered.segments.iter().map(|segment| segment.number).collect();
+    engine.followers.note_opened(&recovered.emptied, &live, |it| recovered.has_released(it))?;
+    let retained = engine.followers.retained();
+    recovered.retain(|number| retained.iter().any(|it| it.segment.number == number));
     recovered.repair(&*engine.disk, now)?;
+    wal::remove_unneeded(&engine.disk, &recovered.retained, &retained)?;
     aside::trim(&*engine.disk, &engine.settings, now);
     let segment_bytes = engine.settings.wal_segment_bytes;
     let number = recovered.next_number;
@@ -275,7 +283,7 @@ fn begin_log(
     let last_sequence = engine.mvcc.reserved();
     let body_len_max = engine.settings.mutation_bytes_max;
     let limits = Limits { segment_bytes, body_len_max };
-    let wal = Wal::start(segments, limits, last_sequence, age, recovered.segments)?;
+    let wal = Wal::start(segments, limits, last_sequence, age, recovered.segments, retained)?;
     let first_segment = wal.first_segment();
     assert!(engine.log.set(wal).is_ok(), "a log is begun once");
     engine.name_first_segment(0, first_segment)?;

@@ -11,6 +11,7 @@ mod alter;
 mod assignment;
 mod automatic_split;
 mod change_lock;
+mod changes;
 mod close;
 mod closed_regions;
 mod expired_snapshots;
@@ -35,6 +36,7 @@ mod transact;
 mod usage;
 mod workers;
 
+pub use changes::{Changes, ChangesFrom};
 pub(crate) use handle::Background;
 pub use handle::Store;
 pub use index_check::NO_SEARCH;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rowhouse_model::{Result, TableName};
 
 use super::handle::Tables;
-use crate::engine::Engine;
+use crate::engine::{Engine, TableChangeLatch};
 use crate::family::FamilyStore;
 use crate::flush;
 use crate::manifest::{EditKind, Together};
@@ -22,6 +22,8 @@ pub(super) fn without(
 ) -> Result<()> {
     let engine = &tables.engine;
     let change = change_of(&edit);
+    // Until the change is visible.
+    let _hold = engine.log_table_changes(&edit, TableChangeLatch::Free)?;
     // Stops compactions on their files.
     lost.iter().for_each(|family| family.set_closing(true));
     {

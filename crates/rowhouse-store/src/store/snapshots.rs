@@ -18,7 +18,7 @@ use super::indexes::{IndexChange, NewTable, declared_indexes, without_index};
 use super::removal::{release_flushed_segments, without};
 use super::tables::{families_of, not_disabled};
 use crate::compaction_policy::Policy;
-use crate::engine::Engine;
+use crate::engine::{Engine, TableChangeLatch};
 use crate::family::FamilyStore;
 use crate::flush;
 use crate::indexed::refuse_in_memory;
@@ -185,7 +185,10 @@ impl Store {
         let edit = SnapshotCloned { snapshot: name.to_owned(), table: created };
         let edit = EditKind::SnapshotCloned(edit);
         let edits = std::iter::once(edit).chain(indexes.iter().map(NewTable::edit)).collect();
-        engine.append_edit(EditKind::together(edits))?;
+        let edit = EditKind::together(edits);
+        // Until the table is there.
+        let _hold = engine.log_table_changes(&edit, TableChangeLatch::Free)?;
+        engine.append_edit(edit)?;
         let copy = Copy { tables: &self.inner.tables, entry: &entry, snapshots, serving: true };
         let regions = copy.regions(&descriptor, regions);
         let cloned = Table::new(id, descriptor, regions, TableState::Enabled);

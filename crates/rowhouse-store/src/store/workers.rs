@@ -74,7 +74,9 @@ pub(super) fn do_work(engine: &Arc<Engine>, work: &Work) {
         Work::RemoveSpares => engine.wal().remove_spares(),
         Work::RelieveLog => flush::shrink_log(engine),
         Work::RelieveMemory => flush::shrink_memory(engine),
-        Work::ExpireSnapshots => delete_expired_snapshots(engine),
+        Work::ExpireSnapshots => {
+            flush::trim_retained(engine).and_then(|()| delete_expired_snapshots(engine))
+        }
         Work::KeepHeat => {
             engine.keep_heat();
             Ok(())

@@ -1,6 +1,7 @@
 //! The write-ahead log: one for the whole store, in segments. `docs/formats/wal.md` draws the
 //! bytes.
 
+mod follow;
 mod moment;
 mod reader;
 mod record;
@@ -11,12 +12,13 @@ mod segments;
 mod synced;
 mod writer;
 
+pub(crate) use follow::{Hold, LogReader, Logged, RetainedSegment, begin_of, remove_unneeded};
 #[cfg(feature = "fuzzing")]
 pub(crate) use record::reencode;
-pub(crate) use record::{Commit, RecordBody, SealedRecord};
+pub(crate) use record::{Commit, Record, RecordBody, SealedRecord, TableRecord};
 pub(crate) use recovery::{Known, LogScan, OpenLog, scan, sync_segments};
 pub(crate) use salvage::read_readable;
-pub(crate) use segments::{Epochs, Segments};
+pub(crate) use segments::{ClosedSegment, Epochs, Segments};
 pub(crate) use synced::read as read_synced;
 pub(crate) use writer::{Limits, Position, Wal};
 

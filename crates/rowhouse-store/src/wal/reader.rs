@@ -78,7 +78,11 @@ impl SegmentReader {
     /// # Errors
     /// `Io`, `Corruption`, `Unsupported` for a segment with another version.
     pub(super) fn open(disk: &dyn Disk, number: u64) -> Result<Self> {
-        let path = segment::path(number);
+        Self::open_at(disk, number, segment::path(number))
+    }
+
+    /// As [`SegmentReader::open`], for a segment with another name.
+    pub(super) fn open_at(disk: &dyn Disk, number: u64, path: String) -> Result<Self> {
         let open = || {
             let file = disk.open(&path)?;
             let len = file.len()?;

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 
 use bytes::{Buf, BufMut, Bytes};
-use rowhouse_model::{Cell, CellRef, Error, Nonce, Result};
+use rowhouse_model::{
+    Cell, CellRef, Error, Nonce, Result, TableName, WholeTableChangeKind as ChangeKind,
+};
 
 use crate::manifest::ManifestAge;
 use crate::settings::Settings;
@@ -18,6 +20,16 @@ pub(crate) const BODY_LEN_MAX: usize = *Settings::MUTATION_BYTES.end();
 const KIND_COMMIT: u8 = 1;
 const KIND_BEGIN: u8 = 2;
 const KIND_EDITED: u8 = 3;
+const KIND_TABLE: u8 = 4;
+
+/// The byte for each kind of change to a table as a whole.
+const TABLE_CHANGES: [(u8, ChangeKind); 5] = [
+    (1, ChangeKind::Loaded),
+    (2, ChangeKind::Truncated),
+    (3, ChangeKind::Dropped),
+    (4, ChangeKind::Altered),
+    (5, ChangeKind::Restored),
+];
 
 /// In place of a sequence number: the record has no place among the commits.
 pub(super) const NO_SEQUENCE: u64 = u64::MAX;
@@ -117,8 +129,13 @@ impl RecordBody {
         cells(&self.bytes[begin..end])
     }
 
-    /// Closes the body and computes the checksum: the work that needs no lock on the log.
-    pub(crate) fn seal(mut self, nonces: impl Iterator<Item = Nonce> + Clone) -> SealedRecord {
+    /// Closes the body and computes the checksum: the work that needs no lock on the log. `millis`
+    /// is the time of the commit, for followers.
+    pub(crate) fn seal(
+        mut self,
+        nonces: impl Iterator<Item = Nonce> + Clone,
+        millis: Option<i64>,
+    ) -> SealedRecord {
         if self.bytes.is_empty() {
             self.begin();
         }
@@ -128,6 +145,9 @@ impl RecordBody {
         for nonce in nonces {
             self.bytes.put_u64_le(nonce.group);
             self.bytes.put_u64_le(nonce.number);
+        }
+        if let Some(millis) = millis {
+            self.bytes.put_i64_le(millis);
         }
         SealedRecord::new(std::mem::take(&mut self.bytes))
     }
@@ -209,6 +229,21 @@ impl SealedRecord {
         let mut bytes = vec![0; HEADER_LEN];
         bytes.put_u8(KIND_EDITED);
         put_age(&mut bytes, age);
+        Self::new(bytes)
+    }
+
+    /// Returns the record of a table that changes as a whole.
+    pub(super) fn table(change: &TableRecord) -> Self {
+        let TableRecord { kind, table_id, millis, table } = change;
+        let byte = TABLE_CHANGES.iter().find(|(_, it)| it == kind).map(|(byte, _)| *byte);
+        let name = table.to_string();
+        let mut bytes = vec![0; HEADER_LEN];
+        bytes.put_u8(KIND_TABLE);
+        bytes.put_u8(byte.expect("every kind has a byte"));
+        bytes.put_u64_le(*table_id);
+        bytes.put_i64_le(*millis);
+        bytes.put_u16_le(u16::try_from(name.len()).expect("table names are short"));
+        bytes.put_slice(name.as_bytes());
         Self::new(bytes)
     }
 
@@ -329,12 +364,24 @@ pub(crate) enum Record {
     Commit(Commit),
     /// The manifest has at least this age.
     Edited(ManifestAge),
+    Table(TableRecord),
+}
+
+/// A table that changes as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TableRecord {
+    pub(crate) kind: ChangeKind,
+    pub(crate) table_id: u64,
+    pub(crate) millis: i64,
+    pub(crate) table: TableName,
 }
 
 /// A decoded commit: everything that one mutation, or several that share a record, wrote.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Commit {
     pub(crate) sequence: u64,
+    /// When it was made; `None` if there was no follower then.
+    pub(crate) millis: Option<i64>,
     /// The nonces of the commit's increments and appends.
     pub(crate) nonces: Vec<Nonce>,
     /// Region, family and cells, in write order.
@@ -355,6 +402,7 @@ impl Record {
             }
             KIND_EDITED => Self::Edited(get_age(&mut body, sequence)?),
             KIND_COMMIT => Self::Commit(Commit::decode(sequence, &mut body)?),
+            KIND_TABLE => Self::Table(TableRecord::decode(sequence, &mut body)?),
             kind => {
                 return Err(Error::unsupported(format!(
                     "log record is of a kind unknown to this version: kind={kind}, sequence={sequence}"
@@ -398,7 +446,35 @@ impl Commit {
         let nonces = (0..nonces_len)
             .map(|_| Nonce { group: body.get_u64_le(), number: body.get_u64_le() })
             .collect();
-        Ok(Self { sequence, nonces, groups })
+        let millis = (!body.is_empty()).then(|| {
+            need(body, 8, sequence)?;
+            Ok::<_, Error>(body.get_i64_le())
+        });
+        Ok(Self { sequence, millis: millis.transpose()?, nonces, groups })
+    }
+}
+
+impl TableRecord {
+    fn decode(sequence: u64, body: &mut Bytes) -> Result<Self> {
+        need(body, 19, sequence)?;
+        let byte = body.get_u8();
+        let table_id = body.get_u64_le();
+        let millis = body.get_i64_le();
+        let len = body.get_u16_le() as usize;
+        need(body, len, sequence)?;
+        let name = body.split_to(len);
+        let kind = TABLE_CHANGES.iter().find(|(it, _)| *it == byte).map(|(_, kind)| *kind);
+        let kind = kind.ok_or_else(|| {
+            Error::unsupported(format!(
+                "log record has a table change unknown to this version: change={byte}, \
+                 sequence={sequence}"
+            ))
+        })?;
+        let table = std::str::from_utf8(&name).ok().and_then(|name| TableName::parse(name).ok());
+        let table = table.ok_or_else(|| {
+            Error::corruption(format!("log record names no table: sequence={sequence}"))
+        })?;
+        Ok(Self { kind, table_id, millis, table })
     }
 }
 
@@ -417,13 +493,14 @@ pub(crate) fn reencode(body: Bytes) -> Result<Vec<u8>> {
             SealedRecord::begin(previous, previous_len, age)
         }
         Record::Edited(age) => SealedRecord::edited(age),
+        Record::Table(table) => SealedRecord::table(&table),
         Record::Commit(commit) => {
             let mut body = RecordBody::default();
             for (region, family, cells) in &commit.groups {
                 body.group(*region, family);
                 cells.iter().for_each(|cell| body.cell(cell.as_bytes(), None));
             }
-            body.seal(commit.nonces.iter().copied())
+            body.seal(commit.nonces.iter().copied(), commit.millis)
         }
     };
     Ok(sealed.bytes[HEADER_LEN..][..sealed.body_len].to_vec())
@@ -449,7 +526,8 @@ mod tests {
         body.cell(cell("b", b"2").as_bytes(), None);
         body.group(8, b"g");
         body.cell(cell("c", b"4").with_timestamp(Timestamp::LATEST).as_bytes(), Some(0));
-        body.seal([Nonce { group: 1, number: 2 }].into_iter()).finish(EPOCH, 64, 42, 0).to_vec()
+        let nonces = [Nonce { group: 1, number: 2 }].into_iter();
+        body.seal(nonces, Some(1_764_633_600_000)).finish(EPOCH, 64, 42, 0).to_vec()
     }
 
     /// Decodes the record at offset 64; `None` unless it and the end mark are valid.
@@ -463,14 +541,14 @@ mod tests {
         let body = Bytes::copy_from_slice(&body[..header.body_len as usize]);
         match Record::decode(header.sequence, body).ok()? {
             Record::Commit(commit) => Some(commit),
-            Record::Begin { .. } | Record::Edited(_) => None,
+            Record::Begin { .. } | Record::Edited(_) | Record::Table(_) => None,
         }
     }
 
     #[test]
     fn decoding_undoes_encoding() {
         let commit = decoded(EPOCH, 64, &encoded()).unwrap();
-        assert_eq!(commit.sequence, 42);
+        assert_eq!((commit.sequence, commit.millis), (42, Some(1_764_633_600_000)));
         assert_eq!(commit.nonces, [Nonce { group: 1, number: 2 }]);
         let groups: Vec<_> =
             commit.groups.iter().map(|(region, f, cells)| (*region, &f[..], cells.len())).collect();
@@ -498,6 +576,27 @@ mod tests {
             };
             assert_eq!(Record::decode(1, body(written).into()).unwrap(), record);
         }
+    }
+
+    #[test]
+    fn a_table_change_has_the_bytes_that_its_page_draws() {
+        for (byte, kind) in TABLE_CHANGES {
+            let table = TableName::parse("mail").unwrap();
+            let change = TableRecord { kind, table_id: 12, millis: 258, table };
+            let record = SealedRecord::table(&change);
+            let body = record.bytes[HEADER_LEN..][..record.body_len].to_vec();
+            let drawn = [
+                &[4, byte][..],
+                &[12, 0, 0, 0, 0, 0, 0, 0],
+                &[2, 1, 0, 0, 0, 0, 0, 0],
+                &[4, 0],
+                b"mail",
+            ];
+            assert_eq!(body, drawn.concat());
+            assert_eq!(Record::decode(1, body.into()).unwrap(), Record::Table(change));
+        }
+        let error = Record::decode(1, Bytes::from_static(&[4; 19])).unwrap_err();
+        assert_eq!(error.kind(), rowhouse_model::ErrorKind::Corruption);
     }
 
     #[test]

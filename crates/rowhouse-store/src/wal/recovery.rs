@@ -95,6 +95,10 @@ pub(crate) struct LogScan {
     pub(crate) segments: Vec<ClosedSegment>,
     /// Files that can be reused as segments, by the number they had.
     pub(crate) spares: Vec<u64>,
+    /// Segments without a synced commit that the repairs remove: number and epoch.
+    pub(crate) emptied: Vec<(u64, u64)>,
+    /// The files of segments that were retained for followers, by number.
+    pub(crate) retained: Vec<u64>,
     /// The number of the next segment.
     pub(crate) next_number: u64,
     /// The highest sequence number in the log; 0 when it is empty.
@@ -147,8 +151,12 @@ pub(crate) enum Cause {
 /// A step to take before the log continues.
 #[derive(Debug)]
 enum Repair {
-    /// Removes a segment whose records are all in files, or that never held any.
+    /// Removes a segment that never held any record.
     Remove(u64),
+    /// Removes a segment whose records are all in files.
+    Release(u64),
+    /// Leaves such a segment to followers.
+    Retain(u64),
     Truncate {
         number: u64,
         len: u64,
@@ -194,6 +202,7 @@ impl OpenLog {
         numbers.sort_unstable();
         let mut scan = LogScan {
             spares: names.iter().filter_map(|name| segment::spare_number(name)).collect(),
+            retained: names.iter().filter_map(|name| segment::retained_number(name)).collect(),
             ..LogScan::default()
         };
         if let Some(reached) = known.reached.filter(|it| !numbers.contains(&it.segment)) {
@@ -202,7 +211,7 @@ impl OpenLog {
         if let Some(number) = known.named().find(|number| !numbers.contains(number)) {
             return Err(missing(number));
         }
-        let used = numbers.iter().chain(&scan.spares).max();
+        let used = numbers.iter().chain(&scan.spares).chain(&scan.retained).max();
         scan.next_number = used.map_or(1, |last| last + 1);
         let mut segments = Vec::with_capacity(numbers.len());
         for &number in &numbers {
@@ -215,7 +224,9 @@ impl OpenLog {
         scan.remove_flushed_segments(&mut segments, known.log_from);
         // Segments made ahead of need and never written to.
         while let Some(unused) = segments.pop_if(|segment| segment.is_unused(&known)) {
-            scan.repairs.push(Repair::Remove(unused.reader.header.number));
+            let SegmentHeader { number, epoch, .. } = unused.reader.header;
+            scan.emptied.push((number, epoch));
+            scan.repairs.push(Repair::Remove(number));
         }
         scan.check_no_segment_missing(&segments, &known)?;
         Ok(Self { known, segments, scan })
@@ -243,6 +254,7 @@ impl OpenLog {
         scan.note_unclosed(&known);
         // Segments begun without a commit.
         while let Some(empty) = scan.segments.pop_if(|segment| !segment.holds_commits()) {
+            scan.emptied.push((empty.number, empty.epoch));
             scan.repairs.push(Repair::Remove(empty.number));
         }
         Ok(scan)
@@ -312,8 +324,11 @@ impl Segment {
                             scan.records += 1;
                             visit(commit, self.reader.position(end.offset + len, sequence))?;
                         }
+                        Record::Table(_) if sequence > scan.last_sequence => {
+                            scan.last_sequence = sequence;
+                        }
                         Record::Edited(_) => {}
-                        Record::Begin { .. } | Record::Commit(_) => {
+                        Record::Begin { .. } | Record::Commit(_) | Record::Table(_) => {
                             return Err(self
                                 .reader
                                 .damaged(end.offset, "a record is out of order"));
@@ -338,7 +353,24 @@ impl LogScan {
         let first =
             segments.iter().rposition(|segment| begins(segment).is_some_and(|at| at <= log_from));
         for segment in segments.drain(..first.unwrap_or(0)) {
-            self.repairs.push(Repair::Remove(segment.reader.header.number));
+            self.repairs.push(Repair::Release(segment.reader.header.number));
+        }
+    }
+
+    /// Returns true if the file of a released segment is there.
+    pub(crate) fn has_released(&self, number: u64) -> bool {
+        let is_it = |repair: &Repair| matches!(repair, Repair::Release(it) if *it == number);
+        self.retained.contains(&number) || self.repairs.iter().any(is_it)
+    }
+
+    /// Leaves the released segments that `is_retained` names to followers.
+    pub(crate) fn retain(&mut self, is_retained: impl Fn(u64) -> bool) {
+        for repair in &mut self.repairs {
+            if let Repair::Release(number) = *repair
+                && is_retained(number)
+            {
+                *repair = Repair::Retain(number);
+            }
         }
     }
 
@@ -404,7 +436,10 @@ impl LogScan {
         self.keep(segment, end.offset);
         // The last one first: if the repair is interrupted, no remaining one names a missing one.
         for segment in later.iter().rev() {
-            self.repairs.push(Repair::MoveAside(segment.reader.header.number));
+            let SegmentHeader { number, epoch, .. } = segment.reader.header;
+            // Nothing in it was synced, so that no follower has read any of it.
+            self.emptied.push((number, epoch));
+            self.repairs.push(Repair::MoveAside(number));
         }
         Ok(false)
     }
@@ -535,13 +570,20 @@ impl Cause {
 impl Repair {
     fn run(self, disk: &dyn Disk, now_millis: i64) -> Result<()> {
         let (Self::Remove(number)
+        | Self::Release(number)
+        | Self::Retain(number)
         | Self::Truncate { number, .. }
         | Self::CopyAside { number, .. }
         | Self::MoveAside(number)) = self;
         let path = segment::path(number);
         let failed = |what: &str, source| Error::io(format_args!("cannot {what} {path}"), source);
         match self {
-            Self::Remove(_) => disk.remove(&path).map_err(|source| failed("remove", source)),
+            Self::Remove(_) | Self::Release(_) => {
+                disk.remove(&path).map_err(|source| failed("remove", source))
+            }
+            Self::Retain(_) => disk
+                .rename(&path, &segment::retained_path(number))
+                .map_err(|source| failed("rename", source)),
             Self::Truncate { len, .. } => {
                 let cut = || {
                     let file = disk.open(&path)?;

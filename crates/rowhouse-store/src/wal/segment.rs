@@ -9,8 +9,9 @@ use crate::layout::WAL_DIR;
 pub(super) const HEADER_LEN: usize = 64;
 
 const MAGIC: [u8; 8] = *b"ROWHWAL\0";
-const VERSION: u32 = 3;
-/// The oldest version that this code reads. Records in it do not state the manifest's age.
+const VERSION: u32 = 4;
+/// The oldest version that this code reads. Records in it do not state the manifest's age; those of
+/// version 3 do, and have no times and no table changes.
 const VERSION_OLDEST: u32 = 2;
 
 /// A segment header. It is on disk before the segment has its name.
@@ -75,6 +76,11 @@ pub(super) fn spare_path(number: u64) -> String {
     format!("{WAL_DIR}/{number:010}.spare")
 }
 
+/// Returns the path of segment `number` while it is retained for followers.
+pub(super) fn retained_path(number: u64) -> String {
+    format!("{WAL_DIR}/{number:010}.retained")
+}
+
 /// Returns the segment number in the file name `name`; `None` if it names no segment.
 pub(super) fn number(name: &str) -> Option<u64> {
     name.strip_suffix(".wal")?.parse().ok()
@@ -83,4 +89,9 @@ pub(super) fn number(name: &str) -> Option<u64> {
 /// Returns the number in the file name `name` of a spare; `None` if it names no spare.
 pub(super) fn spare_number(name: &str) -> Option<u64> {
     name.strip_suffix(".spare")?.parse().ok()
+}
+
+/// Returns the number in the file name `name` of a retained segment; `None` if it names none.
+pub(super) fn retained_number(name: &str) -> Option<u64> {
+    name.strip_suffix(".retained")?.parse().ok()
 }

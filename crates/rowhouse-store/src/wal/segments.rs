@@ -197,6 +197,20 @@ impl Segments {
         Ok(())
     }
 
+    /// Leaves a segment that is no longer needed to followers.
+    pub(super) fn retain(&self, number: u64) -> Result<()> {
+        let path = segment::path(number);
+        self.disk
+            .rename(&path, &segment::retained_path(number))
+            .map_err(|source| Error::io(format_args!("cannot rename {path}"), source))
+    }
+
+    /// Removes a segment that no follower needs any more.
+    pub(super) fn remove_retained(&self, number: u64) -> Result<()> {
+        tracing::debug!(number, "retained log segment no longer needed");
+        self.remove(&segment::retained_path(number))
+    }
+
     /// Removes the files retained for reuse.
     pub(super) fn remove_spares(&self) -> Result<()> {
         let spares = std::mem::take(&mut *self.spares.lock());

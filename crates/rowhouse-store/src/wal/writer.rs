@@ -7,6 +7,7 @@ use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Error, ErrorKind, Result};
 
 use super::LogEnd;
+use super::follow::RetainedSegment;
 use super::record::{HEADER_LEN as RECORD_HEADER_LEN, NO_SEQUENCE, SealedRecord, end_mark};
 use super::segment::{self, HEADER_LEN};
 use super::segments::{ClosedSegment, NewSegment, Segments};
@@ -26,12 +27,14 @@ pub(crate) struct Limits {
 /// The open log.
 pub(crate) struct Wal {
     limits: Limits,
-    segments: Segments,
-    tail: Mutex<Tail>,
-    sync: Mutex<SyncState>,
+    pub(super) segments: Segments,
+    pub(super) tail: Mutex<Tail>,
+    pub(super) sync: Mutex<SyncState>,
     /// Shows a later open how much of the log must be on disk.
     synced_file: SyncedFile,
-    synced: Condvar,
+    pub(super) synced: Condvar,
+    /// Where changes of tables are in progress, beyond which no follower reads.
+    pub(super) holds: Mutex<Vec<Position>>,
     /// Set when a segment was begun, so that the background calls [`Wal::tidy`].
     rolled: AtomicBool,
     /// Set when something may have been appended since the last background sync.
@@ -52,8 +55,8 @@ const SEGMENT_RETRY_MAX: u32 = 1 << 16;
 /// A position in the log. Syncing to it covers everything before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
-    segment: u64,
-    offset: u64,
+    pub(super) segment: u64,
+    pub(super) offset: u64,
 }
 
 /// The closed segments whose records have all been flushed to files.
@@ -63,22 +66,26 @@ pub(crate) struct ReleasableSegments {
     last: u64,
     /// The number of the segment after it, which exists.
     pub(crate) first_left: u64,
+    /// The first sequence number that this segment can hold.
+    pub(crate) first_sequence: u64,
     /// The rest of the log holds every record from this sequence number on that was ever logged.
     pub(crate) log_from: u64,
 }
 
 /// The end of the log, where records are appended.
-struct Tail {
-    segment: NewSegment,
+pub(super) struct Tail {
+    pub(super) segment: NewSegment,
     /// The first sequence number that the segment can hold.
-    first_sequence: u64,
-    offset: u64,
+    pub(super) first_sequence: u64,
+    pub(super) offset: u64,
     /// The segment in which the log continues once this one is full.
     next: Option<NewSegment>,
     /// The next segment may already record this one's length, so this one must not grow.
     is_len_recorded: bool,
+    /// Segments before those, which followers need, oldest first.
+    pub(super) retained: Vec<RetainedSegment>,
     /// Earlier segments, oldest first.
-    closed: Vec<ClosedSegment>,
+    pub(super) closed: Vec<ClosedSegment>,
     /// Closed segments that may not be synced yet, by number.
     unsynced: Vec<(u64, Arc<dyn DiskFile>)>,
     last_sequence: u64,
@@ -96,27 +103,28 @@ impl Tail {
 }
 
 #[derive(Default)]
-struct SyncState {
+pub(super) struct SyncState {
     /// Everything up to here is on disk.
-    done: Position,
+    pub(super) done: Position,
     /// The epoch of that segment.
     done_epoch: u64,
     /// The last sequence number before that position.
     done_sequence: u64,
     /// Whether a thread is syncing.
     running: bool,
-    failed: Option<String>,
+    pub(super) failed: Option<String>,
 }
 
 impl Wal {
     /// Continues the log after the `closed` segments, which are on the disk, in a new segment. The
-    /// manifest has the age `age`.
+    /// manifest has the age `age`. Followers need the `retained` segments.
     pub(crate) fn start(
         segments: Segments,
         limits: Limits,
         last_sequence: u64,
         age: ManifestAge,
         closed: Vec<ClosedSegment>,
+        retained: Vec<RetainedSegment>,
     ) -> Result<Self> {
         let synced_file = SyncedFile::create(segments.disk())?;
         let mut first = segments.make()?;
@@ -137,6 +145,7 @@ impl Wal {
             offset,
             next: None,
             is_len_recorded: false,
+            retained,
             closed,
             unsynced: Vec::new(),
             last_sequence,
@@ -150,6 +159,7 @@ impl Wal {
             sync: Mutex::new(sync),
             synced_file,
             synced: Condvar::new(),
+            holds: Mutex::default(),
             rolled: AtomicBool::new(true),
             dirty: AtomicBool::new(false),
             segment_retry: Mutex::default(),
@@ -498,20 +508,51 @@ impl Wal {
         let next = tail.closed.get(count).map(|next| (next.number, next.first_sequence));
         let (first_left, begins) = next.unwrap_or((tail.segment.number, tail.first_sequence));
         // Sequence numbers in between are in no segment: their mutations skip the log.
-        Some(ReleasableSegments { last, first_left, log_from: begins.max(sequence) })
+        let log_from = begins.max(sequence);
+        Some(ReleasableSegments { last, first_left, first_sequence: begins, log_from })
     }
 
-    /// Releases closed segments. Their records are all in files, and the manifest says so.
-    pub(crate) fn forget(&self, forgettable: &ReleasableSegments) -> Result<()> {
-        let forgotten: Vec<_> = {
+    /// Returns the segments that [`Wal::forget`] would release.
+    pub(crate) fn released_by(&self, forgettable: &ReleasableSegments) -> Vec<ClosedSegment> {
+        let tail = self.tail.lock();
+        tail.closed.iter().take_while(|s| s.number <= forgettable.last).copied().collect()
+    }
+
+    /// Releases closed segments. Their records are all in files, and the manifest says so. Those
+    /// that are among the `retained` ones are left to followers.
+    pub(crate) fn forget(
+        &self,
+        forgettable: &ReleasableSegments,
+        retained: &[RetainedSegment],
+    ) -> Result<()> {
+        let is_retained =
+            |number: u64| retained.iter().any(|retained| retained.segment.number == number);
+        let (forgotten, useless) = {
             let mut tail = self.tail.lock();
             let count = tail.closed.iter().take_while(|s| s.number <= forgettable.last).count();
             let forgotten: Vec<_> = tail.closed.drain(..count).collect();
             // An open file would keep the disk space allocated.
             tail.unsynced.retain(|(number, _)| forgotten.iter().all(|s| s.number != *number));
-            forgotten
+            let is_gap = forgotten.iter().any(|segment| !is_retained(segment.number));
+            // Segments before one that is gone are of no use.
+            let useless = if is_gap { std::mem::take(&mut tail.retained) } else { Vec::new() };
+            let is_left = |it: &&RetainedSegment| {
+                forgotten.iter().any(|segment| segment.number == it.segment.number)
+            };
+            let left: Vec<_> = retained.iter().filter(is_left).copied().collect();
+            tail.retained.extend(left);
+            (forgotten, useless)
         };
-        forgotten.iter().try_for_each(|segment| self.segments.retire(segment))
+        for retained in useless {
+            self.segments.remove_retained(retained.segment.number)?;
+        }
+        forgotten.iter().try_for_each(|segment| {
+            if is_retained(segment.number) {
+                self.segments.retain(segment.number)
+            } else {
+                self.segments.retire(segment)
+            }
+        })
     }
 
     /// Returns, when all segments together hold more than `bytes_max` bytes, the sequence number up
@@ -582,7 +623,7 @@ impl Tail {
         self.first_sequence <= self.last_sequence
     }
 
-    fn position(&self) -> Position {
+    pub(super) fn position(&self) -> Position {
         Position { segment: self.segment.number, offset: self.offset }
     }
 }

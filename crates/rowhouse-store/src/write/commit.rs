@@ -64,8 +64,13 @@ pub(crate) fn commit(
     let carried = if is_logged { carry_counters(engine, &mut record)? } else { Carried::default() };
     let is_synced = is_synced || carried.is_synced;
     let carried = carried.counters;
-    let mut record =
-        record.seal(carried.iter().flat_map(|(_, _, counters)| counters.nonces().iter().copied()));
+    let carried_nonces =
+        carried.iter().flat_map(|(_, _, counters)| counters.nonces().iter().copied());
+    let millis = engine.time_for_followers();
+    if millis.is_some() && durability == Durability::SkipWal {
+        note_skipped(engine, &record);
+    }
+    let mut record = record.seal(carried_nonces, millis);
     let (sequence, logged) = if is_logged {
         engine.space.wrote(record.record.body_len() as u64);
         let (sequence, logged) = engine.wal().append(&mut record.record, || engine.mvcc.reserve());
@@ -94,6 +99,20 @@ pub(crate) fn commit(
     let position = logged?;
     record.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce, sequence));
     Ok(Committed { position: position.filter(|_| is_synced) })
+}
+
+/// Notes the tables whose followers do not see the record.
+#[cold]
+fn note_skipped(engine: &Engine, record: &RecordBuilder<'_>) {
+    for (region, _) in record.rows() {
+        let of_table = engine.manifest.read(|state| {
+            let id = state.table_id_of(region)?;
+            Some((id, state.tables.get(&id)?.descriptor.name().clone()))
+        });
+        if let Some((id, table)) = of_table {
+            engine.followers.note_skipped(id, &table);
+        }
+    }
 }
 
 /// Puts the counters of the record's rows, and of the rows on which it depends, into the record:

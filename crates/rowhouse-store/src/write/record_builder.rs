@@ -199,10 +199,14 @@ impl<'a> RecordBuilder<'a> {
     }
 
     /// Completes the record: no cell can be added any more. `carried` are the nonces of the carried
-    /// counters.
-    pub(crate) fn seal(self, carried: impl Iterator<Item = Nonce> + Clone) -> SealedBuilder<'a> {
+    /// counters; `millis` is the time of the commit, for followers.
+    pub(crate) fn seal(
+        self,
+        carried: impl Iterator<Item = Nonce> + Clone,
+        millis: Option<i64>,
+    ) -> SealedBuilder<'a> {
         SealedBuilder {
-            record: self.body.seal(carried.chain(self.nonces.iter().copied())),
+            record: self.body.seal(carried.chain(self.nonces.iter().copied()), millis),
             unlogged: self.unlogged,
             parts: self.parts,
             nonces: self.nonces,

@@ -14,7 +14,7 @@ use rowhouse_model::{
 use rowhouse_store::{CompactionKind, Settings, Store, check};
 
 /// The format version that this code writes.
-const PRESENT: u32 = 4;
+const PRESENT: u32 = 5;
 
 fn fixture(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/format-{version}"))

@@ -27,6 +27,7 @@
 
 mod backups;
 mod comparison;
+mod followers;
 mod heat;
 mod namespaces;
 mod regions;

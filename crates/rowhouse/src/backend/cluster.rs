@@ -292,8 +292,7 @@ impl Cluster {
     }
 
     /// Returns the client's table handle.
-    #[cfg(feature = "search")]
-    pub(super) fn table(&self, table: &TableName) -> rowhouse_client::Table {
+    pub(crate) fn table(&self, table: &TableName) -> rowhouse_client::Table {
         self.client.table(table)
     }
 

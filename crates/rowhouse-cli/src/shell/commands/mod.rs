@@ -14,6 +14,7 @@ mod data;
 mod declared;
 mod decode;
 mod delete_where;
+mod followers;
 mod general;
 mod indexes;
 mod names;
@@ -53,6 +54,7 @@ const TOPICS: &[&[Command]] = &[
     scan::COMMANDS,
     servers::COMMANDS,
     snapshots::COMMANDS,
+    followers::COMMANDS,
     status::COMMANDS,
     table_states::COMMANDS,
     tables::COMMANDS,

@@ -4,6 +4,7 @@
 
 pub mod backup;
 pub mod fault;
+pub mod follower;
 pub mod heat;
 pub mod index;
 pub mod promotion;
@@ -18,6 +19,7 @@ use rowhouse_model::{Error, Result, TableName};
 use crate::proto;
 use backup::BackupCall;
 use fault::FaultCall;
+use follower::FollowerCall;
 use heat::HeatCall;
 use index::IndexCall;
 use pairs::value;
@@ -56,6 +58,8 @@ pub enum ProcedureCall {
     Promotion(PromotionCall),
     /// Adds, lists or removes faults; rowhouse's own procedure.
     Fault(FaultCall),
+    /// Lists or removes followers of changes; rowhouse's own procedure.
+    Follower(FollowerCall),
     /// Returns a table's heat; rowhouse's own procedure.
     Heat(HeatCall),
     /// Returns the index by which a query is answered; rowhouse's own procedure.
@@ -91,6 +95,7 @@ impl ProcedureCall {
             index::SIGNATURE => Ok(Self::Index(index::call_from_proto(procedure)?)),
             promotion::SIGNATURE => Ok(Self::Promotion(promotion::call_from_proto(procedure)?)),
             fault::SIGNATURE => Ok(Self::Fault(fault::call_from_proto(procedure)?)),
+            follower::SIGNATURE => Ok(Self::Follower(follower::call_from_proto(procedure)?)),
             heat::SIGNATURE => Ok(Self::Heat(heat::call_from_proto(procedure)?)),
             query_index::SIGNATURE => {
                 Ok(Self::QueryIndex(query_index::call_from_proto(procedure)?))

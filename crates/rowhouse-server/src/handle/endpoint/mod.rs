@@ -1,9 +1,10 @@
 //! HBase's built-in coprocessor endpoints, for tables that declare them, searches, deletes of many
-//! rows, and tokens of users.
+//! rows, changes for followers, and tokens of users.
 
 mod aggregate;
 mod authentication;
 mod bulk_delete;
+mod changes;
 mod number;
 mod search;
 
@@ -64,6 +65,9 @@ pub(crate) fn call(
             unreachable!("answered above")
         }
         EndpointCall::Search(call) => search::answer(context, &region.info().table, call),
+        EndpointCall::ReadChanges(request) => {
+            changes::answer(call_context, &region.info().table, &request)
+        }
         EndpointCall::DeleteRows(request) => {
             check_first_row(region, &request.range.start)?;
             let cluster = &context.cluster;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::BytesMut;
 use rowhouse_format::convert::procedure::ProcedureCall;
 use rowhouse_format::convert::procedure::fault::{self, FaultCall};
+use rowhouse_format::convert::procedure::follower::{self, FollowerCall};
 use rowhouse_format::convert::procedure::heat::{self, HeatCall};
 use rowhouse_format::convert::procedure::index::{IndexCall, IndexOperation};
 use rowhouse_format::convert::procedure::promotion::PromotionCall;
@@ -75,6 +76,7 @@ pub(crate) fn exec(
         }
         ProcedureCall::Backup(call) => context.cluster.backups.begin(store, call)?,
         ProcedureCall::Fault(call) => return_data = Some(change_faults(context, call)?),
+        ProcedureCall::Follower(call) => return_data = change_followers(context, call)?,
         ProcedureCall::Heat(call) => return_data = Some(heat(context, &call)?),
         ProcedureCall::QueryIndex(call) => return_data = Some(query_index(context, &call)?),
         ProcedureCall::RegionServer(call) => change_region_server(context, call)?,
@@ -94,6 +96,15 @@ fn promote(context: &Context, call: PromotionCall) -> Result<()> {
     let PromotionCall { table, index, before, after } = call;
     let layouts = LayoutChange { before, after };
     context.cluster.store.promote_index_once(&table, &index, &layouts)
+}
+
+/// Returns the followers of changes, or removes one.
+fn change_followers(context: &Context, call: FollowerCall) -> Result<Option<Bytes>> {
+    let store = &context.cluster.store;
+    match call {
+        FollowerCall::List => Ok(Some(follower::followers_to_bytes(store.followers()))),
+        FollowerCall::Drop(name) => store.drop_follower(&name).map(|()| None),
+    }
 }
 
 /// Adds, lists or removes rules for faults; returns them.
@@ -252,6 +263,7 @@ pub(crate) fn is_done(
         // These are complete when the call that runs them returns.
         ProcedureCall::Flush { .. }
         | ProcedureCall::Fault(_)
+        | ProcedureCall::Follower(_)
         | ProcedureCall::Heat(_)
         | ProcedureCall::Promotion(_)
         | ProcedureCall::QueryIndex(_)

@@ -9,6 +9,7 @@
 //! Every mutation writes the mutation number into all cells that it writes, so the cells found
 //! afterwards show which mutations are there.
 
+mod followers;
 mod loads;
 mod moments;
 mod regions;
@@ -25,6 +26,7 @@ use rowhouse_model::{
 
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE};
 
+use self::followers::Follower;
 use self::moments::Moment;
 use self::snapshots::Held;
 use crate::check::check_disk;
@@ -129,6 +131,8 @@ struct History {
     snapshots: BTreeMap<String, Held>,
     /// The disk at earlier points in time.
     moments: Vec<Moment>,
+    /// Programs that follow the tables' changes, and outlive the store.
+    followers: Vec<Follower>,
     next_number: u64,
     failing: bool,
     /// A write had an unknown outcome, so the visible contents are unknown.
@@ -154,6 +158,7 @@ impl History {
             scans: Vec::new(),
             snapshots: BTreeMap::new(),
             moments: Vec::new(),
+            followers: Follower::all(seed),
             next_number: 1,
             failing: false,
             unsure: false,
@@ -170,6 +175,7 @@ impl History {
             if self.over {
                 return Vec::new();
             }
+            self.follow();
             if self.random.chance(20) {
                 self.keep_moment();
             }
@@ -184,6 +190,7 @@ impl History {
         if !self.over {
             self.check_all_snapshots();
             self.build_indexes();
+            self.check_followers();
             self.close();
         }
         if !self.over {

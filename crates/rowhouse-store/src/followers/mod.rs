@@ -1,0 +1,332 @@
+//! The followers of changes: which part of the log they need, and which table a region belonged to
+//! (decision 0096).
+//!
+//! Without followers nothing is retained and nothing is written; a commit loads one flag.
+
+mod file;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use rowhouse_model::{ChangePosition, Error, Result, TableName};
+
+use crate::disk::Disk;
+use crate::manifest::RetiredRegion;
+use crate::wal::{ClosedSegment, RetainedSegment};
+
+/// The most registered followers, each of which is written with every save of another.
+const FOLLOWERS_MAX: usize = 1000;
+
+/// The followers of a store.
+pub(crate) struct Followers {
+    disk: Arc<dyn Disk>,
+    is_active: AtomicBool,
+    state: Mutex<State>,
+    /// How often regions were removed or changed their tables.
+    version: AtomicU64,
+    /// Tables whose unlogged writes were reported.
+    skipped: Mutex<HashSet<u64>>,
+}
+
+/// The contents of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct State {
+    registered: BTreeMap<String, Registered>,
+    retained: Vec<RetainedSegment>,
+    emptied: Vec<Emptied>,
+    owners: Vec<Owner>,
+    /// The names of tables that no longer exist.
+    tables: BTreeMap<u64, TableName>,
+    /// The segments that open readers are in, by reader. Not in the file.
+    readers: BTreeMap<u64, u64>,
+    next_reader: u64,
+}
+
+/// A registered follower.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Registered {
+    pub(crate) table_id: u64,
+    pub(crate) table: TableName,
+    pub(crate) position: ChangePosition,
+    pub(crate) saved_millis: i64,
+}
+
+/// A segment without a commit that an open removed. Positions in it are at the end of the segment
+/// before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Emptied {
+    number: u64,
+    epoch: u64,
+    /// The segment before; 0 if there was none.
+    previous: u64,
+}
+
+/// A region that was removed, or that changed its table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Owner {
+    region: u64,
+    table_id: u64,
+    /// The last sequence number up to which the region belonged to the table.
+    last_sequence: u64,
+}
+
+impl Followers {
+    /// Reads the followers that are registered.
+    ///
+    /// # Errors
+    /// `Io`; `Unsupported` for a file from a newer version.
+    pub(crate) fn open(disk: Arc<dyn Disk>, now_millis: i64) -> Result<Self> {
+        let mut state = file::read(&disk, now_millis)?;
+        if state.registered.is_empty() && state != State::default() {
+            // Readers without a name have ended.
+            state = State::default();
+            file::write(&*disk, &state)?;
+        }
+        let is_active = AtomicBool::new(!state.registered.is_empty());
+        let state = Mutex::new(state);
+        let skipped = Mutex::default();
+        Ok(Self { disk, is_active, state, version: AtomicU64::new(0), skipped })
+    }
+
+    /// Returns true if there is a follower.
+    #[inline]
+    pub(crate) fn is_active(&self) -> bool {
+        self.is_active.load(Ordering::Relaxed)
+    }
+
+    /// Takes over what an open found of the log: segments without commits that it removes, the
+    /// `live` segments, and those that are released or retained and still `exist`.
+    pub(crate) fn note_opened(
+        &self,
+        emptied: &[(u64, u64)],
+        live: &[u64],
+        exist: impl Fn(u64) -> bool,
+    ) -> Result<()> {
+        if !self.is_active() {
+            return Ok(());
+        }
+        self.change(|state| {
+            state.retained.retain(|it| !live.contains(&it.segment.number));
+            let missing = state.retained.iter().rposition(|it| !exist(it.segment.number));
+            // A removal was interrupted.
+            state.retained.drain(..missing.map_or(0, |last| last + 1));
+            let retained = state.retained.last().map_or(0, |it| it.segment.number);
+            let previous = live.last().copied().unwrap_or(retained);
+            for &(number, epoch) in emptied {
+                state.emptied.retain(|it| (it.number, it.epoch) != (number, epoch));
+                state.emptied.push(Emptied { number, epoch, previous });
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the retained segments, oldest first.
+    pub(crate) fn retained(&self) -> Vec<RetainedSegment> {
+        self.state.lock().retained.clone()
+    }
+
+    /// Records the segments among those about to be released that followers need. Returns them with
+    /// those retained before. The segments after them begin with commit `first_sequence`.
+    pub(crate) fn retain(
+        &self,
+        released: &[ClosedSegment],
+        first_sequence: u64,
+        now_millis: i64,
+    ) -> Result<Vec<RetainedSegment>> {
+        if !self.is_active() {
+            return Ok(Vec::new());
+        }
+        self.change(|state| {
+            let needed_from = state.needed_from().unwrap_or(u64::MAX);
+            let last = state.retained.last().map_or(0, |it| it.segment.number);
+            for &segment in released.iter().filter(|it| it.number > last) {
+                if segment.number >= needed_from {
+                    let since_millis = now_millis;
+                    state.retained.push(RetainedSegment { segment, since_millis });
+                } else {
+                    state.pass(segment.number);
+                }
+            }
+            let first = state.retained.first().map(|it| it.segment.first_sequence);
+            state.forget_owners(first.unwrap_or(first_sequence));
+            Ok(state.retained.clone())
+        })
+    }
+
+    /// Returns the number of the first segment that a follower needs; `None` without followers.
+    pub(crate) fn needed_from(&self) -> Option<u64> {
+        self.state.lock().needed_from()
+    }
+
+    /// Notes that retained segments up to `removed` were removed, and which are left. The log begins
+    /// with commit `first_sequence`.
+    pub(crate) fn trimmed(
+        &self,
+        removed: u64,
+        retained: Vec<RetainedSegment>,
+        first_sequence: u64,
+    ) -> Result<()> {
+        self.change(|state| {
+            state.retained = retained;
+            state.pass(removed);
+            state.forget_owners(first_sequence);
+            Ok(())
+        })
+    }
+
+    /// Records the tables of regions that an edit is about to remove or to give to another table.
+    /// `last_sequence` is the highest sequence number that they can have so far.
+    pub(crate) fn retire(&self, regions: Vec<RetiredRegion>, last_sequence: u64) -> Result<()> {
+        if regions.is_empty() {
+            return Ok(());
+        }
+        let changed = self.change(|state| {
+            for RetiredRegion { region, table_id, table } in regions {
+                state.owners.push(Owner { region, table_id, last_sequence });
+                state.tables.insert(table_id, table);
+            }
+            Ok(())
+        });
+        self.version.fetch_add(1, Ordering::AcqRel);
+        changed
+    }
+
+    /// Returns a number that changes when a region is removed or changes its table.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// Returns the table that a region belonged to at a sequence number, if it has left it since.
+    pub(crate) fn owner_at(&self, region: u64, sequence: u64) -> Option<u64> {
+        let state = self.state.lock();
+        let mut owners = state.owners.iter();
+        let owner = owners.find(|it| it.region == region && sequence <= it.last_sequence);
+        owner.map(|owner| owner.table_id)
+    }
+
+    /// Returns the name of a table that no longer exists.
+    pub(crate) fn table_name(&self, table_id: u64) -> Option<TableName> {
+        self.state.lock().tables.get(&table_id).cloned()
+    }
+
+    /// Returns the segment before the one of a position, if an open removed that one because it
+    /// had no commit; 0 if there was none before.
+    pub(crate) fn previous_of_emptied(&self, position: &ChangePosition) -> Option<u64> {
+        let state = self.state.lock();
+        let mut emptied = state.emptied.iter();
+        let found = emptied.find(|it| (it.number, it.epoch) == (position.segment, position.epoch));
+        found.map(|it| it.previous)
+    }
+
+    /// Registers a follower, or changes the position that it saved.
+    ///
+    /// # Errors
+    /// `InvalidRequest` if there are too many; `Io`.
+    pub(crate) fn save(&self, name: &str, follower: Registered) -> Result<()> {
+        self.change(|state| {
+            let len = state.registered.len();
+            if len >= FOLLOWERS_MAX && !state.registered.contains_key(name) {
+                return Err(Error::invalid(format!(
+                    "too many followers: followers={len}, max={FOLLOWERS_MAX}"
+                )));
+            }
+            state.registered.insert(name.to_owned(), follower);
+            Ok(())
+        })
+    }
+
+    /// Removes a registered follower. Returns false if there is none with this name.
+    pub(crate) fn remove(&self, name: &str) -> Result<bool> {
+        self.change(|state| Ok(state.registered.remove(name).is_some()))
+    }
+
+    /// Returns the registered followers by name.
+    pub(crate) fn registered(&self) -> BTreeMap<String, Registered> {
+        self.state.lock().registered.clone()
+    }
+
+    /// Counts a reader in a segment as a follower. Returns the reader's number.
+    pub(crate) fn add_reader(&self, segment: u64) -> u64 {
+        let mut state = self.state.lock();
+        state.next_reader += 1;
+        let reader = state.next_reader;
+        state.readers.insert(reader, segment);
+        self.is_active.store(true, Ordering::Relaxed);
+        reader
+    }
+
+    /// Notes the segment that a reader has reached.
+    pub(crate) fn move_reader(&self, reader: u64, segment: u64) {
+        self.state.lock().readers.insert(reader, segment);
+    }
+
+    /// Ends a reader.
+    pub(crate) fn remove_reader(&self, reader: u64) -> Result<()> {
+        self.change(|state| {
+            state.readers.remove(&reader);
+            Ok(())
+        })
+    }
+
+    /// Logs, once for each table, that a write without a log is not followed.
+    #[cold]
+    pub(crate) fn note_skipped(&self, table_id: u64, table: &TableName) {
+        if self.skipped.lock().insert(table_id) {
+            tracing::warn!(%table, "writes with SKIP_WAL are not followed");
+        }
+    }
+
+    /// Changes the state, and writes the file before the change takes effect.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+        let mut state = self.state.lock();
+        let mut changed = state.clone();
+        let result = change(&mut changed)?;
+        let is_active = !changed.registered.is_empty() || !changed.readers.is_empty();
+        if !is_active {
+            changed = State { next_reader: changed.next_reader, ..State::default() };
+        }
+        if !changed.has_same_file(&state) {
+            file::write(&*self.disk, &changed)?;
+        }
+        *state = changed;
+        self.is_active.store(is_active, Ordering::Relaxed);
+        Ok(result)
+    }
+}
+
+impl State {
+    /// Returns true if the file has the same contents for both.
+    fn has_same_file(&self, other: &Self) -> bool {
+        self.registered == other.registered
+            && self.retained == other.retained
+            && self.emptied == other.emptied
+            && self.owners == other.owners
+            && self.tables == other.tables
+    }
+
+    /// Notes that segment `number` is gone: a position before it is lost.
+    fn pass(&mut self, number: u64) {
+        self.emptied.retain(|it| it.previous >= number);
+    }
+
+    /// Forgets the regions that no commit from `first_sequence` on can name.
+    fn forget_owners(&mut self, first_sequence: u64) {
+        self.owners.retain(|it| it.last_sequence >= first_sequence);
+        let owners = &self.owners;
+        self.tables.retain(|id, _| owners.iter().any(|it| it.table_id == *id));
+    }
+
+    fn needed_from(&self) -> Option<u64> {
+        let registered = self.registered.values().map(|it| self.segment_of(&it.position));
+        registered.chain(self.readers.values().copied()).min()
+    }
+
+    /// Returns the segment from which a position's changes are read.
+    fn segment_of(&self, position: &ChangePosition) -> u64 {
+        let mut emptied = self.emptied.iter();
+        let found = emptied.find(|it| (it.number, it.epoch) == (position.segment, position.epoch));
+        found.map_or(position.segment, |it| it.previous + 1)
+    }
+}

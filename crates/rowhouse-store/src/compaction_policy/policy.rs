@@ -21,7 +21,7 @@ pub(crate) struct Policy {
     pub(crate) major_period_millis: i64,
     pub(crate) major_jitter: f64,
     pub(crate) files_blocking: usize,
-    /// Flushes and minor compactions drop surplus versions, as in HBase (decisions 0050 and 0051).
+    /// Flushes and minor compactions drop surplus versions, as in HBase (decision 0050).
     pub(crate) drops_surplus: bool,
 }
 

@@ -3,8 +3,8 @@
 //! A full memstore is frozen while the freeze latch is held for writing, so that no commit is half
 //! in it; the region's counters are logged at that moment (decision 0086). The log is synced before
 //! the manifest edit that adds the file: a power cut cannot lose cells that the same mutation has
-//! in other families. A flush drops the cells that a minor compaction would drop (decision 0051).
-//! Open scanners resume in the new file (decision 0052). A log segment is removed when all its
+//! in other families. A flush drops the cells that a minor compaction would drop (decision 0050).
+//! Open scanners resume in the new file (decision 0062). A log segment is removed when all its
 //! records are in files.
 
 mod compact_memory;
@@ -38,7 +38,7 @@ use crate::retention::Retention;
 use crate::store_file::StoreFile;
 
 /// Flushes the family's memstores to a file, without the cells that a minor compaction drops as
-/// well (decision 0051). A family in memory alone gets no file.
+/// well (decision 0050). A family in memory alone gets no file.
 pub(crate) fn flush(engine: &Engine, family: &FamilyStore) -> Result<()> {
     let _flushing = family.flushing.lock();
     flush_locked(engine, family)

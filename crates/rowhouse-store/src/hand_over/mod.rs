@@ -1,6 +1,6 @@
 //! Exports tables to a cluster and imports them from one, as HFiles in the layout of HBase's bulk
 //! load: a directory with a folder of HFiles for each family
-//! (`docs/decisions/0040-handing-over-as-hfiles.md`).
+//! (`docs/decisions/0040-tables-move-as-hfiles.md`).
 
 mod export;
 mod index;

@@ -2,7 +2,7 @@
 //!
 //! A reader takes a sequence number first, and then references to the memstores and files: nothing
 //! that it reads can disappear, and compactions ignore readers. Only read points, and scanners that
-//! hold memstores, register their numbers with the store (decisions 0052, 0062).
+//! hold memstores, register their numbers with the store (decision 0062).
 //!
 //! `family` merges the sources of one family, `visible` decides on deletes, versions, expiry and
 //! times as a pure function that compactions use as well, and `post_filter` applies filters in

@@ -11,7 +11,7 @@ use crate::disk::{Disk, DiskFile};
 use crate::layout::WAL_DIR;
 
 /// The number of files retained for reuse. Overwriting a file whose blocks are allocated lets a
-/// sync skip the file system's journal, which takes half of the sync time (docs/decisions/0016).
+/// sync skip the file system's journal, which takes half of the sync time (docs/decisions/0055).
 const SPARES_MAX: usize = 2;
 
 /// Makes segments and takes them back.

@@ -3,7 +3,7 @@
 //! HBase has two incompatible codecs under this name and number. Hadoop's `ZStandardCodec`, the
 //! default, writes a bare frame; hbase-compression-zstd and hbase-compression-aircompressor write
 //! frames in chunks. This module reads and writes both formats
-//! (`docs/decisions/0061-two-forms-of-zstd.md`).
+//! (`docs/decisions/0061-compression-codecs.md`).
 
 use std::io::Read;
 

@@ -263,7 +263,7 @@ proptest! {
             prop_assert_eq!(seen, seen_before);
         } else if !family.new_version_behavior() {
             // Retained deleted cells count as versions, so others may be surplus. With both
-            // settings an older one may reappear (docs/decisions/0015).
+            // settings an older one may reappear (docs/decisions/0050).
             prop_assert!(seen.iter().all(|cell| seen_before.contains(cell)));
         }
     }

@@ -6,7 +6,7 @@
 //! `MajorCompactionScanQueryMatcher` and their delete and column trackers. For a flush or a minor
 //! compaction they keep more than HBase's `MinorCompactionScanQueryMatcher`: they keep surplus
 //! versions, which the compaction filter then drops or keeps as the family says
-//! (`compact/compaction_filter.rs`). `docs/decisions/0015` says which cells are dropped when.
+//! (`compact/compaction_filter.rs`). `docs/decisions/0050` says which cells are dropped when.
 //!
 //! No reader on a file from which cells were dropped reads at a sequence below the file's cells
 //! (`SuperVersion::super_version_at`), so a compaction ignores read points: all its cells are

@@ -112,7 +112,7 @@ impl<'a> Case<'a> {
         let covers_by_sequence = self.family.new_version_behavior();
         let keeps_deleted = self.family.keep_deleted_cells() != KeepDeletedCells::False;
         match self.query[..] {
-            // A minor compaction keeps more, and one of two equal markers (docs/decisions/0015):
+            // A minor compaction keeps more, and one of two equal markers (docs/decisions/0050):
             // markers after surplus versions, cells that one with its own TTL covers or makes
             // surplus, and all cells in families that are not plain.
             ["minor"] => {

@@ -161,7 +161,7 @@ fn open_query(
     let rows = if has_matches {
         scan_search(search, region, &predicate, scan)?
     } else {
-        let scan = &QueryScan { query, scan, limit: None, as_of: 0 };
+        let scan = &QueryScan { query, scan, limit: None, as_of: 0, ignores_tags: true };
         scan_query(store, region, judged, scan)?
     };
     Ok((rows, plan))

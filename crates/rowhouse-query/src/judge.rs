@@ -3,14 +3,12 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{
-    Bytes, Cell, CellKind, Columns, Error, Filter, Get, Key, KeyValue, Result, Row, Timestamp,
-};
+use rowhouse_model::{Bytes, Cell, Columns, Error, Filter, Get, Key, KeyValue, Result, Row};
 use rowhouse_schema::{
-    Column, ColumnFilter, ColumnSchema, Direction, ENTRY_FAMILY, EntryHeader, Index, IndexPlan,
-    KeySchema, PlanPart,
+    ColumnFilter, ColumnSchema, Direction, ENTRY_FAMILY, Index, IndexPlan, KeySchema, PlanPart,
 };
 
+use crate::covered::{Covered, header_column};
 use crate::key_instead::KeyInstead;
 use crate::parts::together;
 use crate::projection::Projection;
@@ -28,8 +26,8 @@ pub(crate) struct Judge<S> {
     projection: Projection,
     /// The reads for each row.
     parts: Vec<PlanPart>,
-    /// The requested columns that the entries hold, if these can be the answer.
-    covered: Option<Vec<CoveredColumn>>,
+    /// How entries are the answer, if they can be.
+    covered: Option<Covered>,
     /// True if entries are copied rows and have all row cells that are read.
     is_copied: bool,
 }
@@ -50,14 +48,6 @@ impl EntryOrder {
     pub(crate) fn of_key(plan: &IndexPlan) -> Self {
         if plan.is_in_key_order() { Self::Key } else { Self::Sorted }
     }
-}
-
-/// A covered column.
-struct CoveredColumn {
-    /// The position in the index declaration.
-    at: usize,
-    column: Column,
-    name: Bytes,
 }
 
 impl<S: Source> Judge<S> {
@@ -85,13 +75,7 @@ impl<S: Source> Judge<S> {
             && is_at_point
             && order != EntryOrder::Sorted
             && parts.len() == 1;
-        let is_covered = if projection.keys_only && projection.columns.is_all() {
-            plan.is_decided()
-        } else {
-            plan.is_covered(&projection.columns)
-        };
-        let is_covered = is_covered && !plan.index().is_copy() && is_at_point;
-        let covered = is_covered.then(|| covered_columns(&plan, &projection.columns));
+        let covered = if is_at_point { Covered::new(&plan, &projection) } else { None };
         Self { source, key, plan, direction, order, projection, parts, covered, is_copied }
     }
 
@@ -112,11 +96,7 @@ impl<S: Source> Judge<S> {
             columns.add_family(ENTRY_FAMILY);
             return columns;
         }
-        columns.add_column(ENTRY_FAMILY, "");
-        for covered in self.covered.iter().flatten() {
-            columns.add_column(ENTRY_FAMILY, covered.name.clone());
-        }
-        columns
+        self.covered.as_ref().map_or_else(header_column, Covered::entry_columns)
     }
 
     /// Returns true if entries can be the answer, without their rows.
@@ -155,34 +135,6 @@ impl<S: Source> Judge<S> {
             get.filter = part.filter.clone().map(Box::new);
             Ok(get)
         })
-    }
-
-    /// Returns the requested cells of an entry that is certain and covers them; without any cell if
-    /// the row has none.
-    fn of_entry(&self, hit: &EntryHit, now: i64) -> Result<Option<Row>> {
-        let Some(covered) = &self.covered else { return Ok(None) };
-        let Some(header) = hit.entry.value(ENTRY_FAMILY, "") else { return Ok(None) };
-        let header = EntryHeader::decode(&header)?;
-        if !header.is_certain_at(now) {
-            return Ok(None);
-        }
-        let mut cells = Vec::with_capacity(covered.len());
-        for CoveredColumn { at, column, name } in covered {
-            let Some(timestamp) = header.timestamps.get(*at).copied().flatten() else { continue };
-            let value = hit.entry.value(ENTRY_FAMILY, name).ok_or_else(|| {
-                Error::corruption(format!(
-                    "an entry lacks a covered cell: index={}, column={}",
-                    self.plan.index().name(),
-                    column.name()
-                ))
-            })?;
-            let family = Bytes::copy_from_slice(column.family());
-            let qualifier = Bytes::copy_from_slice(column.qualifier().unwrap_or_default());
-            let at = Timestamp::from_millis(timestamp)?;
-            let row = hit.row.clone();
-            cells.push(Cell::new(row, family, qualifier, at, CellKind::Put, value)?);
-        }
-        Ok(Some(Row::new(cells)))
     }
 
     /// Adds the row for an entry if the row matches the query, and has the entry as the first one
@@ -267,7 +219,9 @@ impl<S: Source> JudgeRows for Judge<S> {
                 self.judge(hit, vec![row], &mut judged)?;
                 continue;
             }
-            if let Some(row) = self.of_entry(&hit, now)? {
+            if let Some(covered) = &self.covered
+                && let Some(row) = covered.cells(&hit, now)?
+            {
                 judged.rows.extend(self.row(hit, row));
                 continue;
             }
@@ -284,9 +238,7 @@ pub(crate) fn entry_header(index: &Index) -> (Columns, Option<Filter>) {
     if index.is_copy() {
         return (Columns::all(), Some(Filter::FirstKeyOnly));
     }
-    let mut columns = Columns::all();
-    columns.add_column(ENTRY_FAMILY, "");
-    (columns, None)
+    (header_column(), None)
 }
 
 /// Returns a row's cells under another key.
@@ -352,28 +304,4 @@ fn index_columns(
         let qualifier = column.qualifier().map(Bytes::copy_from_slice);
         Some((Bytes::copy_from_slice(column.family()), qualifier))
     })
-}
-
-/// Returns the covered columns that are requested, in cell order.
-fn covered_columns(plan: &IndexPlan, projection: &Columns) -> Vec<CoveredColumn> {
-    let index = plan.index();
-    let columns = index.covered_columns().iter().zip(index.covers()).enumerate();
-    let columns = columns.filter(|(_, (column, _))| {
-        projection.has_column(column.family(), column.qualifier().unwrap_or_default())
-    });
-    let mut columns: Vec<_> = columns
-        .map(|(at, (column, name))| CoveredColumn {
-            at,
-            column: column.clone(),
-            name: name.clone().into(),
-        })
-        .collect();
-    columns.sort_by(|a, b| {
-        let place = |it: &CoveredColumn| -> (Vec<u8>, Vec<u8>) {
-            let column = &it.column;
-            (column.family().to_vec(), column.qualifier().unwrap_or_default().to_vec())
-        };
-        place(a).cmp(&place(b))
-    });
-    columns
 }

@@ -8,6 +8,7 @@
 
 mod at_point;
 mod choose;
+mod covered;
 mod delete;
 mod entries;
 mod entry_reader;

@@ -1,16 +1,20 @@
 //! Region scans that carry a query: by the key, or by an index where that reads less.
 
-use rowhouse_model::{Bytes, Error, Result, RowRange, Scan, TableName};
+use rowhouse_model::{Bytes, Error, Result, Row, RowRange, Scan, TableName};
 use rowhouse_schema::{Direction, IndexPlan, IndexSchema, KeySchema, Plan, Predicate};
-use rowhouse_store::{IndexRead, Region, RegionScanner, RowSelection, Store, is_unreadable};
+use rowhouse_store::{
+    IndexRead, Region, RegionScanner, RowSelection, SelectedRows, Store, is_unreadable,
+};
 
 use crate::at_point::{StoreSource, at_once};
 use crate::choose::Access;
+use crate::covered::Covered;
 use crate::entries::Written;
 use crate::entry_reader::{EntryQuery, EntryReader};
 use crate::judge::{EntryOrder, entry_header};
+use crate::projection::Projection;
 use crate::search::{self, Search};
-use crate::source::Source;
+use crate::source::{EntryHit, Source};
 use crate::table_query::{TableQuery, is_closed, key_of};
 
 /// A scan over the rows in one region that match a query.
@@ -27,12 +31,17 @@ pub struct QueryScan<'a> {
     /// As for [`Region::scan_as_of`]; 0 for the current read point. A query with `matches` is
     /// always answered at the current read point.
     pub as_of: u64,
+    /// Whether the caller uses neither the tags nor the sequence numbers of cells. Index entries,
+    /// which have none, can then be the answer.
+    pub ignores_tags: bool,
 }
 
 /// Reads a scan's rows that lie in a region and match a query, in scan order. Rows whose keys do
 /// not fit the table's template do not match, nor do rows in which a column that decides has a
 /// value that does not fit the column type. An index is used where that reads clearly less, and
-/// never for a scan with a time range, with several versions, or raw.
+/// never for a scan with a time range, with several versions, or raw. Entries that are certain,
+/// decide all conditions and cover the scan's columns are the answer without their rows, except
+/// with a filter, a batch, or limits for each family.
 ///
 /// Conditions with `matches` are answered by `search`.
 ///
@@ -56,7 +65,8 @@ pub struct QueryScan<'a> {
 /// }
 ///
 /// let scan = Scan::all();
-/// let query = QueryScan { query: "count > 5", scan: &scan, limit: None, as_of: 0 };
+/// let query = "count > 5";
+/// let query = QueryScan { query, scan: &scan, limit: None, as_of: 0, ignores_tags: true };
 /// let mut rows = scan_region(&store, None, &mail.regions()[0], &query)?;
 /// assert_eq!(rows.next()?.unwrap().key(), b"bob");
 /// assert!(rows.next()?.is_none());
@@ -98,7 +108,7 @@ pub(crate) fn scan_query(
     if request.as_of == 0
         && let Some((plan, order)) = choose(store, &query, request, &ranges)?
     {
-        let opened = match RowsByIndex::open(store, &query, &plan, order, request.scan, &ranges) {
+        let opened = match RowsByIndex::open(store, &query, &plan, order, request, &ranges) {
             // The caller has not named the index.
             Err(error) if is_closed(&error) => None,
             Err(error) if is_unreadable(&error) => {
@@ -117,7 +127,8 @@ pub(crate) fn scan_query(
     }
     let as_of = Some(request.as_of).filter(|&sequence| sequence > 0);
     let hull = hull_of(&ranges);
-    let rows = in_order(ranges, request.scan.reversed).into_iter().map(Ok);
+    let rows = in_order(ranges, request.scan.reversed).into_iter();
+    let rows = rows.map(|range| Ok(SelectedRows::Range(range)));
     let rows = select(rows, hull, request.scan, query.key, query.plan);
     region.scan_selected(request.scan, rows, None, as_of)
 }
@@ -179,7 +190,7 @@ pub(crate) fn scan_search(
         return Err(region.not_serving());
     }
     let query = TableQuery::new(table, predicate.without_matches())?;
-    let rows = keys.map(|row| Ok(RowRange::row(&row?)));
+    let rows = keys.map(|row| Ok(SelectedRows::Range(RowRange::row(&row?))));
     let rows = select(rows, range, scan, query.key, query.plan);
     region.scan_selected(scan, rows, Some(&point), None)
 }
@@ -195,7 +206,7 @@ pub(crate) fn scan_search(
 }
 
 fn select(
-    rows: impl Iterator<Item = Result<RowRange>> + Send + Sync + 'static,
+    rows: impl Iterator<Item = Result<SelectedRows>> + Send + Sync + 'static,
     hull: RowRange,
     scan: &Scan,
     key: KeySchema,
@@ -229,10 +240,22 @@ fn direction_of(scan: &Scan) -> Direction {
     if scan.reversed { Direction::Reverse } else { Direction::Forward }
 }
 
+/// Returns true if a covered entry has what a scan of the newest versions returns for the row.
+fn takes_entries(request: &QueryScan<'_>) -> bool {
+    let Scan { filter, batch, family_limit, family_offset, .. } = request.scan;
+    request.ignores_tags
+        && filter.is_none()
+        && batch.is_none()
+        && family_limit.is_none()
+        && *family_offset == 0
+}
+
 /// The rows to which index entries lead, in scan order. Where the index cannot be read any further,
 /// these are all rows that are left.
 struct RowsByIndex {
     entries: EntryReader<StoreSource>,
+    /// How entries are the answer, if they can be.
+    covered: Option<Covered>,
     source: StoreSource,
     name: String,
     /// The ranges that hold all rows, in scan order.
@@ -252,9 +275,10 @@ impl RowsByIndex {
         query: &TableQuery,
         plan: &IndexPlan,
         order: EntryOrder,
-        scan: &Scan,
+        request: &QueryScan<'_>,
         ranges: &[RowRange],
     ) -> Result<Option<(IndexRead, Self)>> {
+        let scan = request.scan;
         let index = plan.index();
         // An error says that the table or the index was dropped since.
         let Ok(Some(read)) = store.index_read_point(query.table.name(), index.name()) else {
@@ -265,7 +289,12 @@ impl RowsByIndex {
             return Ok(None);
         }
         let source = StoreSource::by_index(store, &read);
-        let (columns, filter) = entry_header(index);
+        let projection = Projection { columns: scan.columns.clone(), keys_only: false };
+        let covered = Covered::new(plan, &projection).filter(|_| takes_entries(request));
+        let (columns, filter) = match &covered {
+            Some(covered) => (covered.entry_columns(), None),
+            None => entry_header(index),
+        };
         let entries = EntryQuery {
             index: index.clone(),
             entries: plan.plan().clone(),
@@ -276,7 +305,7 @@ impl RowsByIndex {
             direction: direction_of(scan),
             columns,
             filter,
-            retains_entries: false,
+            retains_entries: covered.is_some(),
         };
         let opened = at_once(EntryReader::open(source.clone(), entries, Written::default()));
         if let Err(error) = &opened {
@@ -286,8 +315,35 @@ impl RowsByIndex {
             let name = index.name().to_owned();
             let reversed = scan.reversed;
             let ranges = in_order(ranges.to_vec(), reversed);
-            (read, Self { entries, source, name, ranges, reversed, last: None, rest: None })
+            let rows =
+                Self { entries, covered, source, name, ranges, reversed, last: None, rest: None };
+            (read, rows)
         }))
+    }
+
+    /// Returns the row of the next entry that leads to another row. While a value with a time to
+    /// live hides another, a row has entries for both.
+    fn next_row(&mut self) -> Result<Option<SelectedRows>> {
+        let hit = loop {
+            match at_once(self.entries.next())? {
+                None => return Ok(None),
+                Some(hit) if self.last.as_ref() == Some(&hit.row) => {}
+                Some(hit) => break hit,
+            }
+        };
+        let cells = self.covered_cells(&hit)?;
+        let key = hit.row;
+        self.last = Some(key.clone());
+        Ok(Some(match cells {
+            Some(cells) => SelectedRows::Covered { key, cells },
+            None => SelectedRows::Range(RowRange::row(&key)),
+        }))
+    }
+
+    fn covered_cells(&self, hit: &EntryHit) -> Result<Option<Row>> {
+        let Some(covered) = &self.covered else { return Ok(None) };
+        let Some(now) = self.source.now_millis() else { return Ok(None) };
+        covered.cells(hit, now)
     }
 
     /// Reads the rest by the key.
@@ -306,20 +362,16 @@ impl RowsByIndex {
 }
 
 impl Iterator for RowsByIndex {
-    type Item = Result<RowRange>;
+    type Item = Result<SelectedRows>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_none() {
-            match at_once(self.entries.next()) {
-                Ok(hit) => {
-                    let row = hit?.row;
-                    self.last = Some(row.clone());
-                    return Some(Ok(RowRange::row(&row)));
-                }
+            match self.next_row() {
+                Ok(rows) => return rows.map(Ok),
                 Err(error) if is_unreadable(&error) => self.go_on_by_key(&error),
                 Err(error) => return Some(Err(error)),
             }
         }
-        self.rest.as_mut()?.next().map(Ok)
+        self.rest.as_mut()?.next().map(|range| Ok(SelectedRows::Range(range)))
     }
 }

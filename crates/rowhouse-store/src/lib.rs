@@ -109,8 +109,8 @@ pub use observer::{
 };
 pub use open::Builder;
 pub use read::{
-    FamilyReads, RangesInOrder, ReadPoint, ReadReport, ReadTotals, ReadTrace, RegionReads,
-    RegionScanner, RowSelection, ScanLimits, ScanProgress, Scanned, TableReads,
+    FamilyReads, ReadPoint, ReadReport, ReadTotals, ReadTrace, RegionReads, RegionScanner,
+    RowSelection, RowsInOrder, ScanLimits, ScanProgress, Scanned, SelectedRows, TableReads,
 };
 pub use region::{FamilyRequests, Region, RegionRequests, RegionSize};
 pub use request_totals::StoreRequests;

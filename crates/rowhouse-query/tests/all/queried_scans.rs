@@ -2,7 +2,7 @@
 //! rows that match, whether it is read by the key or by an index.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -15,7 +15,8 @@ use rowhouse_store::{RegionScanner, ScanLimits, Scanned, Store, Table};
 
 const KEY: &str = "1 [user text]-[n digits 2]";
 const COLUMNS: &str = "1 d:s sender string; d:z size u64; e:n note string";
-const INDEXES: &str = "1 by_sender [sender]; by_size [size desc] covers note; noted [note][n]";
+const INDEXES: &str =
+    "1 by_sender [sender]; by_size [size desc] covers note, size; noted [note][n]";
 const SPLITS: [&str; 2] = ["u10", "u2"];
 
 /// A test row. `None` is a column without a cell.
@@ -187,7 +188,7 @@ fn scan() -> impl Strategy<Value = Scan> {
         })
 }
 
-fn rows(mut scanner: RegionScanner, bytes: u64) -> Vec<Row> {
+fn rows(scanner: &mut RegionScanner, bytes: u64) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     loop {
         match scanner.next_part(&ScanLimits { bytes, until: None }).unwrap() {
@@ -219,14 +220,14 @@ fn a_scan_with_a_query_is_the_same_scan_of_the_rows_that_match() {
         let of = |table: &str| regions(&store, table);
         let only = of(&format!("only{nth}"));
         for ((only, indexed), plain) in only.iter().zip(of("indexed")).zip(of("plain")) {
-            let expected = cells(&rows(only.scan(&scan).unwrap(), u64::MAX));
-            let query_scan = QueryScan { query, scan: &scan, limit: scan.limit, as_of: 0 };
+            let expected = cells(&rows(&mut only.scan(&scan).unwrap(), u64::MAX));
+            let query_scan =
+                QueryScan { query, scan: &scan, limit: scan.limit, as_of: 0, ignores_tags: true };
             for region in [indexed, plain] {
                 let scanner = scan_region(&store, None, &region, &query_scan);
-                let returned = rows(
-                    scanner.map_err(|error| TestCaseError::fail(error.to_string()))?,
-                    u64::MAX,
-                );
+                let mut scanner =
+                    scanner.map_err(|error| TestCaseError::fail(error.to_string()))?;
+                let returned = rows(&mut scanner, u64::MAX);
                 prop_assert_eq!(&cells(&returned), &expected, "{} by {}", query, region.name());
             }
         }
@@ -243,7 +244,7 @@ fn looked_at(
     scan: &Scan,
     limit: Option<u64>,
 ) -> (u64, usize) {
-    let query_scan = QueryScan { query, scan, limit, as_of: 0 };
+    let query_scan = QueryScan { query, scan, limit, as_of: 0, ignores_tags: true };
     let mut scanner = scan_region(store, None, &regions(store, table)[2], &query_scan).unwrap();
     let mut rows = 0;
     while scanner.next().unwrap().is_some() {
@@ -270,16 +271,133 @@ fn an_index_is_read_where_that_reads_less() {
 }
 
 #[test]
+fn scans_are_answered_by_the_entries_that_cover_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = store(dir.path(), &[]);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    let at = Timestamp::from_millis(now.try_into().unwrap()).unwrap();
+    for table in ["indexed", "plain"] {
+        let table = store.table(&name(table)).unwrap();
+        for mail in mails().iter().filter(|mail| mail.size.is_some_and(|size| size > 1000)) {
+            // A value that hides another for a while has a certain entry, the other has not.
+            let row = format!("{}-{:02}", mail.user, mail.n);
+            let put = Put::new(row).unwrap().add_at("d", "z", at, 993u64.to_be_bytes()).unwrap();
+            let mut put = put.add_at("e", "n", at, "hides another").unwrap();
+            put.ttl_millis = Some(if mail.n % 2 == 0 { 1 } else { 10_000_000 });
+            table.mutate(&put.into()).unwrap();
+        }
+    }
+    std::thread::sleep(Duration::from_millis(20));
+    let scan_of = |columns: &[(&'static str, &'static str)], reversed| {
+        let scan = Scan { reversed, ..Scan::all() };
+        columns.iter().fold(scan, |scan, (family, name)| scan.column(*family, *name))
+    };
+    let query = "size > 990";
+    let columns = [("d", "z"), ("e", "n")];
+    let mut read = 0;
+    let mut returned = 0;
+    for columns in [&columns[..1], &columns[1..], &columns[..]] {
+        for (reversed, limit) in [(false, None), (true, None), (false, Some(3)), (true, Some(3))] {
+            let scan = Scan { limit, ..scan_of(columns, reversed) };
+            let of = |table: &str, bytes| -> (u64, Vec<Row>) {
+                let request =
+                    QueryScan { query, scan: &scan, limit: None, as_of: 0, ignores_tags: true };
+                let mut read = 0;
+                let mut all = Vec::new();
+                // The first region is so small that the key is cheap.
+                for region in &regions(&store, table)[1..] {
+                    let mut scanner = scan_region(&store, None, region, &request).unwrap();
+                    all.extend(rows(&mut scanner, bytes));
+                    read += scanner.progress().rows_scanned;
+                }
+                (read, all)
+            };
+            for bytes in [1, 40, u64::MAX] {
+                let (rows_read, rows) = of("indexed", bytes);
+                let expected = cells(&of("plain", bytes).1);
+                assert_eq!(cells(&rows), expected, "{scan:?} bytes={bytes}");
+                match bytes {
+                    // Only a row that is read is returned in parts.
+                    1 => assert!(rows_read as usize * columns.len() >= rows.len()),
+                    u64::MAX => {
+                        read += rows_read;
+                        returned += rows.len() as u64;
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert!(read > 0 && read * 4 < returned, "{read} rows were read, and {returned} returned");
+
+    let looked_at = |scan: &Scan, ignores_tags| {
+        let query_scan = QueryScan { query, scan, limit: None, as_of: 0, ignores_tags };
+        let region = &regions(&store, "indexed")[2];
+        let mut scanner = scan_region(&store, None, region, &query_scan).unwrap();
+        let rows = std::iter::from_fn(|| scanner.next().unwrap()).count() as u64;
+        assert!(rows > 3);
+        (scanner.progress().rows_scanned, rows)
+    };
+    let covered = scan_of(&columns, false);
+    let (read, rows) = looked_at(&covered, true);
+    assert!(read < rows, "{read} {rows}");
+    let filter = Some(Box::new(Filter::parse("QualifierFilter(>=, 'binary:a')").unwrap()));
+    let by_rows = [
+        Scan { filter, ..covered.clone() },
+        Scan { batch: Some(5), ..covered.clone() },
+        Scan { family_limit: Some(5), ..covered.clone() },
+        covered.clone().column("d", "s"),
+        Scan::all().family("e"),
+        Scan::all(),
+    ];
+    for (scan, ignores_tags) in by_rows.iter().map(|scan| (scan, true)).chain([(&covered, false)]) {
+        let (read, rows) = looked_at(scan, ignores_tags);
+        assert!(read >= rows, "{scan:?}: {read} {rows}");
+    }
+}
+
+#[test]
+fn a_scan_of_covered_rows_pauses_after_the_rows_that_it_has_returned() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = store(dir.path(), &[]);
+    let region = &regions(&store, "indexed")[2];
+    for reversed in [false, true] {
+        let scan = Scan { reversed, ..Scan::all() }.column("d", "z").column("e", "n");
+        let query = "size > 860";
+        let query_scan =
+            QueryScan { query, scan: &scan, limit: None, as_of: 0, ignores_tags: true };
+        let mut scanner = scan_region(&store, None, region, &query_scan).unwrap();
+        let over = ScanLimits { until: Some(Instant::now()), ..ScanLimits::NONE };
+        let mut last = None;
+        let mut pauses = 0;
+        loop {
+            match scanner.next_part(&over).unwrap() {
+                Scanned::Row { row, .. } => last = Some(row.key().to_vec()),
+                Scanned::Paused(at) => {
+                    let Some(last) = &last else { continue };
+                    assert!(if reversed { at <= last } else { at >= last }, "{at:?} {last:?}");
+                    pauses += 1;
+                }
+                Scanned::End => break,
+            }
+        }
+        assert!(pauses > 0);
+        assert_eq!(scanner.progress().rows_scanned, 0);
+    }
+}
+
+#[test]
 fn a_scanner_reads_on_at_its_read_point_while_memstores_are_flushed() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path(), &[]);
     let of_both = |query| [(query, false), (query, true)];
     for (query, reversed) in ["sender = 'eve'", "size > 300"].into_iter().flat_map(of_both) {
         let scan = Scan { reversed, ..Scan::all() };
-        let query_scan = QueryScan { query, scan: &scan, limit: None, as_of: 0 };
+        let query_scan =
+            QueryScan { query, scan: &scan, limit: None, as_of: 0, ignores_tags: true };
         let region = &regions(&store, "indexed")[2];
         let expected =
-            cells(&rows(scan_region(&store, None, region, &query_scan).unwrap(), u64::MAX));
+            cells(&rows(&mut scan_region(&store, None, region, &query_scan).unwrap(), u64::MAX));
         let mut scanner = scan_region(&store, None, region, &query_scan).unwrap();
         let first = scanner.next().unwrap().unwrap();
         let table = store.table(&name("indexed")).unwrap();
@@ -288,7 +406,7 @@ fn a_scanner_reads_on_at_its_read_point_while_memstores_are_flushed() {
         }
         table.flush().unwrap();
         store.table(&name("indexed.by_sender")).unwrap().flush().unwrap();
-        let rest = rows(scanner, 1);
+        let rest = rows(&mut scanner, 1);
         assert_eq!(
             cells(&[first].into_iter().chain(rest).collect::<Vec<_>>()).concat(),
             expected.concat()
@@ -306,7 +424,8 @@ fn a_query_that_is_wrong_is_refused_by_name() {
     store.create_table(TableDescriptor::new(name("bare")).family(family), &[]).unwrap();
     let refused = |table: &str, query: &str| {
         let scan = Scan::all();
-        let query_scan = QueryScan { query, scan: &scan, limit: None, as_of: 0 };
+        let query_scan =
+            QueryScan { query, scan: &scan, limit: None, as_of: 0, ignores_tags: true };
         let error =
             scan_region(&store, None, &regions(&store, table)[0], &query_scan).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
@@ -329,7 +448,13 @@ fn words_are_not_searched_without_a_search_and_other_queries_of_the_table_are_an
     let table = store.table(&name("t")).unwrap();
     put(&table, &mails()[0], 1);
     let scan = Scan::all();
-    let query = QueryScan { query: "sender matches 'eve'", scan: &scan, limit: None, as_of: 0 };
+    let query = QueryScan {
+        query: "sender matches 'eve'",
+        scan: &scan,
+        limit: None,
+        as_of: 0,
+        ignores_tags: true,
+    };
     let error = scan_region(&store, None, &table.regions()[0], &query).err().unwrap();
     let why = "`matches` needs a program that is built with the feature `search`";
     assert!(error.kind() == ErrorKind::Unsupported && error.message().contains(why), "{error}");

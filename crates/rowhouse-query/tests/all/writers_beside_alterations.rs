@@ -291,7 +291,8 @@ impl Caller<'_> {
                 let query = self.random.of(&["sender = 'v1'", "subject = 'v2 words'", "size > 4"]);
                 let Some(region) = self.region_of(&key) else { return };
                 let scan = Scan::all();
-                let query = QueryScan { query, scan: &scan, limit: None, as_of: 0 };
+                let query =
+                    QueryScan { query, scan: &scan, limit: None, as_of: 0, ignores_tags: true };
                 scan_region(&self.mail.store, None, &region, &query).and_then(|mut rows| {
                     while rows.next()?.is_some() {}
                     Ok(())

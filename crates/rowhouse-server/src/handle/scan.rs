@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
+use rowhouse_format::rpc::CellCodec;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
 use rowhouse_query::{QueryScan, scan_region};
 use rowhouse_store::{
@@ -119,7 +120,8 @@ fn open(
     let context = &call_context.context;
     let (rows, read_point) = match context.cluster.region(&context.server, region)? {
         ServedRegion::Stored(region) => {
-            let scanner = open_region(context, &region, scan, call.limit)?;
+            let ignores_tags = call_context.client.codec != Some(CellCodec::KeyValueWithTags);
+            let scanner = open_region(context, &region, scan, call.limit, ignores_tags)?;
             let read_point = scanner.read_point();
             (Rows::Stored(region, Box::new(scanner)), read_point)
         }
@@ -143,18 +145,20 @@ fn open(
 }
 
 /// Opens a region scan, which reads the rows that match the query, if the scan has one.
+/// `ignores_tags` is that of [`QueryScan`].
 pub(super) fn open_region(
     context: &Context,
     region: &Region,
     scan: &OpenScan,
     limit: Option<u32>,
+    ignores_tags: bool,
 ) -> Result<RegionScanner> {
     let OpenScan { query, scan, read_point: as_of, .. } = scan;
     match query {
         None => region.scan_as_of(scan, *as_of),
         Some(query) => {
             let limit = limit.map(u64::from);
-            let query = QueryScan { query, scan, limit, as_of: *as_of };
+            let query = QueryScan { query, scan, limit, as_of: *as_of, ignores_tags };
             scan_region(&context.cluster.store, Some(&context.cluster.search), region, &query)
         }
     }

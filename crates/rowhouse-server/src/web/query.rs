@@ -171,7 +171,8 @@ impl FirstRows {
                 None => region.scan(&scan)?,
                 Some((web, query)) => {
                     let limit = Some(WEB_QUERY_ROWS_MAX as u64);
-                    let request = QueryScan { query, scan: &scan, limit, as_of: 0 };
+                    let request =
+                        QueryScan { query, scan: &scan, limit, as_of: 0, ignores_tags: false };
                     let cluster = &web.context.cluster;
                     scan_region(&cluster.store, Some(&cluster.search), region, &request)?
                 }

@@ -54,7 +54,7 @@ pub(crate) use rules::Rules;
 pub(crate) use scan::Opening;
 pub use scan::{ScanLimits, ScanProgress, Scanned};
 pub use scanner::RegionScanner;
-pub use select::{RangesInOrder, RowSelection};
+pub use select::{RowSelection, RowsInOrder, SelectedRows};
 pub(crate) use trace::{CallTimer, TableTrace};
 pub use trace::{FamilyReads, ReadReport, ReadTotals, ReadTrace, RegionReads, TableReads};
 pub(crate) use visible::{Fate, Verdict, Visible};

@@ -130,7 +130,7 @@ impl ScanLimits {
 }
 
 /// The progress of a scanner, counted as in HBase. Rows in which only deletes are left may be
-/// skipped without being counted.
+/// skipped without being counted, and rows that index entries cover are not examined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanProgress {
     /// Rows examined to their end, except a row by whose key the filter ended the scan.
@@ -399,8 +399,16 @@ impl ScanCursor {
             if timed_out && (self.left_in.is_none() || limits.takes_parts()) {
                 return Ok(self.pause());
             }
-            if self.selector.is_some() && self.left_in.is_none() && !self.select_row()? {
-                continue;
+            if self.selector.is_some() && self.left_in.is_none() {
+                match self.select_row(limits)? {
+                    Selected::Take => {}
+                    Selected::Covered { cells, .. } if !cells.is_empty() => {
+                        self.count_row();
+                        let bytes = cells.byte_len();
+                        return Ok(self.scanned(cells, bytes, false));
+                    }
+                    _ => continue,
+                }
             }
             let mut cells = RowBuilder::with_capacity(self.usual.0, self.usual.1);
             let read = if self.is_plain {
@@ -423,25 +431,12 @@ impl ScanCursor {
             self.part_given |= !cells.is_empty();
             // A row's last part may be empty.
             if !is_partial && std::mem::take(&mut self.part_given) {
-                self.rows_left -= 1;
-                if let Some(counts) = &mut self.counts {
-                    counts.add_row();
-                }
-                if let Some(trace) = &self.trace {
-                    trace.add_row_returned();
-                }
+                self.count_row();
             }
             if !cells.is_empty() {
                 self.usual = (cells.len(), cells.copied_len());
                 let bytes = cells.byte_len();
-                let row = cells.finish();
-                if let Some(counts) = &mut self.counts {
-                    counts.add_cells(&self.row, &row, bytes);
-                }
-                if let Some(trace) = &self.trace {
-                    trace.add_cells_returned(&row);
-                }
-                return Ok(Scanned::Row { row, is_partial });
+                return Ok(self.scanned(cells.finish(), bytes, is_partial));
             }
             if is_partial {
                 return Ok(self.pause());
@@ -452,26 +447,52 @@ impl ScanCursor {
         }
     }
 
-    /// Returns true if the query selects the row; if not, moves past it, and past those that follow
-    /// if the query selects none of them.
-    fn select_row(&mut self) -> Result<bool> {
+    /// Counts a row that is returned.
+    fn count_row(&mut self) {
+        self.rows_left -= 1;
+        if let Some(counts) = &mut self.counts {
+            counts.add_row();
+        }
+        if let Some(trace) = &self.trace {
+            trace.add_row_returned();
+        }
+    }
+
+    /// Counts cells, and returns them.
+    fn scanned(&mut self, row: Row, bytes: u64, is_partial: bool) -> Scanned {
+        if let Some(counts) = &mut self.counts {
+            counts.add_cells(&self.row, &row, bytes);
+        }
+        if let Some(trace) = &self.trace {
+            trace.add_cells_returned(&row);
+        }
+        Scanned::Row { row, is_partial }
+    }
+
+    /// Decides about the row. Moves past it if the query does not select it, and past those that
+    /// follow if the query selects none of them. A covered row becomes the current one.
+    fn select_row(&mut self, limits: &ScanLimits) -> Result<Selected> {
         let Self { families, selector: Some(selector), row, reversed, judged, .. } = self else {
-            return Ok(true);
+            return Ok(Selected::Take);
         };
-        match selector.select(row, judged)? {
-            Selected::Take => return Ok(true),
+        let selected = selector.select(row, limits.bytes, judged)?;
+        match &selected {
+            Selected::Take => {}
+            Selected::Covered { key, .. } => {
+                row.clear();
+                row.extend_from_slice(key);
+            }
             Selected::End => families.clear(),
             Selected::Seek(to) if *reversed => {
-                for family in
-                    families.iter_mut().filter(|it| it.row().is_some_and(|row| *row >= to))
+                for family in families.iter_mut().filter(|it| it.row().is_some_and(|row| row >= to))
                 {
-                    family.seek_row_before(Some(&to))?;
+                    family.seek_row_before(Some(to))?;
                 }
             }
             Selected::Seek(to) => {
-                for family in families.iter_mut().filter(|it| it.row().is_some_and(|row| *row < to))
+                for family in families.iter_mut().filter(|it| it.row().is_some_and(|row| row < to))
                 {
-                    family.seek_row(&to)?;
+                    family.seek_row(to)?;
                 }
             }
             Selected::Pass => {
@@ -487,11 +508,13 @@ impl ScanCursor {
                 }
             }
         }
-        Ok(false)
+        Ok(selected)
     }
 
     fn pause(&self) -> Scanned {
-        Scanned::Paused(Bytes::copy_from_slice(&self.row))
+        let row = &self.row[..];
+        let row = self.selector.as_ref().map_or(row, |selector| selector.position(row));
+        Scanned::Paused(Bytes::copy_from_slice(row))
     }
 
     /// Returns how much may be read from a row within the limits.

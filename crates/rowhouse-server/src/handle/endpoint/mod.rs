@@ -76,7 +76,7 @@ pub(crate) fn call(
         }
         EndpointCall::BulkDelete { scan, kind, timestamp, batch_rows } => {
             let scan = bulk_delete::scan_for(kind, *scan);
-            let rows = &mut open_region(context, region, &scan, None)?;
+            let rows = &mut open_region(context, region, &scan, None, false)?;
             let answer = bulk_delete::run(region, rows, kind, timestamp, batch_rows)?;
             let class = "org.apache.hadoop.hbase.shaded.coprocessor.example.generated.\
                          BulkDeleteProtos$BulkDeleteResponse";
@@ -93,7 +93,7 @@ pub(crate) fn call(
             let named = scan.scan.columns.families().next();
             let named = named.map_or(0, |(_, columns)| columns.named().count());
             let scan = OpenScan { scan: scan_for(function, scan.scan), ..*scan };
-            let rows = &mut open_region(context, region, &scan, None)?;
+            let rows = &mut open_region(context, region, &scan, None, true)?;
             let answer = match interpreter {
                 ColumnInterpreter::Long => run::<Long>(rows, function, named)?,
                 ColumnInterpreter::Double => run::<Double>(rows, function, named)?,

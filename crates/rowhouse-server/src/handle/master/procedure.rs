@@ -207,7 +207,9 @@ fn heat(context: &Context, call: &HeatCall) -> Result<Bytes> {
 /// Returns the name of the index that answers a query.
 fn query_index(context: &Context, call: &QueryIndexCall) -> Result<Bytes> {
     let scan = Scan { columns: call.columns.clone(), ..Scan::all() };
-    let query_scan = QueryScan { query: &call.query, scan: &scan, limit: call.limit, as_of: 0 };
+    let limit = call.limit;
+    let query_scan =
+        QueryScan { query: &call.query, scan: &scan, limit, as_of: 0, ignores_tags: true };
     let plan = rowhouse_query::query_index(&context.cluster.store, &call.table, &query_scan)?;
     Ok(query_index::answer_to_bytes(plan.as_ref().map(|plan| plan.index().name())))
 }

@@ -428,14 +428,12 @@ struct Answered {
     limit: u64,
     access: String,
     rows: Vec<QueryRow>,
-    /// Columns that some index covers, and the rows with them, by the key.
-    covered: (Columns, Vec<QueryRow>),
 }
 
 /// Compares the answers from a server's pages and from scans with a query with the library's
-/// answers. Returns how many rows with covered columns were not read.
-fn compare_with_store(store: &Store, answered: &Answered) -> u64 {
-    let Answered { text, limit, access, rows, covered } = answered;
+/// answers.
+fn compare_with_store(store: &Store, answered: &Answered) {
+    let Answered { text, limit, access, rows } = answered;
     let table = rowhouse::schema::TableName::parse("mail").unwrap();
     let query = StoreQuery::new(store, &table, text).unwrap().limit(*limit);
     assert_eq!(query.access().unwrap().to_string(), *access, "{text}");
@@ -445,9 +443,8 @@ fn compare_with_store(store: &Store, answered: &Answered) -> u64 {
     assert_eq!(keys, expected, "{text}");
     // A scan has no row limit, and conditions on qualifiers are filters.
     if rows.len() as u64 == *limit || text.contains('.') {
-        return 0;
+        return;
     }
-    let mut not_read = 0;
     for reversed in [false, true] {
         let scan = Scan { reversed, ..Scan::all() };
         let query_scan =
@@ -464,13 +461,29 @@ fn compare_with_store(store: &Store, answered: &Answered) -> u64 {
             expected.reverse();
         }
         assert_eq!(scanned, expected, "{text}, reversed={reversed}");
+    }
+}
 
-        let (columns, rows) = covered;
+/// Compares scans of columns that some index covers with the rows by the key. Returns how many rows
+/// they returned without reading them.
+fn compare_covered(store: &Store, text: &str, columns: &Columns, rows: &[QueryRow]) -> u64 {
+    let table = store.table(&rowhouse::schema::TableName::parse("mail").unwrap()).unwrap();
+    // Cells that an entry covers have neither sequence number nor tags.
+    let cells = |rows: &[Row]| -> Vec<_> {
+        let cells = rows.iter().flat_map(|row| row.cells());
+        let cells = cells.map(|cell| {
+            (cell.row(), cell.family(), cell.qualifier(), cell.timestamp(), cell.value())
+        });
+        cells.map(|cell| format!("{cell:?}")).collect()
+    };
+    let mut not_read = 0;
+    for reversed in [false, true] {
         let scan = Scan { columns: columns.clone(), reversed, ..Scan::all() };
-        let query_scan = QueryScan { scan: &scan, ..query_scan };
+        let query_scan =
+            QueryScan { query: text, scan: &scan, limit: None, as_of: 0, ignores_tags: true };
         let mut scanned = Vec::new();
         let mut read = 0;
-        for region in regions.regions() {
+        for region in table.regions() {
             let mut scanner = scan_region(store, None, region, &query_scan).unwrap();
             scanned.extend(std::iter::from_fn(|| scanner.next().unwrap()));
             read += scanner.progress().rows_scanned;
@@ -480,14 +493,6 @@ fn compare_with_store(store: &Store, answered: &Answered) -> u64 {
         if reversed {
             expected.reverse();
         }
-        // Cells that an entry covers have neither sequence number nor tags.
-        let cells = |rows: &[Row]| -> Vec<_> {
-            let cells = rows.iter().flat_map(|row| row.cells());
-            let cells = cells.map(|cell| {
-                (cell.row(), cell.family(), cell.qualifier(), cell.timestamp(), cell.value())
-            });
-            cells.map(|cell| format!("{cell:?}")).collect()
-        };
         assert_eq!(cells(&scanned), cells(&expected), "{text} {columns:?}, reversed={reversed}");
         not_read += (scanned.len() as u64).saturating_sub(read);
     }
@@ -529,22 +534,28 @@ async fn pages_and_scans_of_a_server_answer_queries_as_the_library_does() {
                 limit => table.query(&text).limit(limit),
             };
             let access = new_query().explain_access().await.unwrap().to_string();
-            let columns = covered_columns(&mut random);
-            let by_key = table.query(&text).columns(columns.clone()).using_key();
-            // Queries by qualifiers select cells of their family only.
-            let of_columns = if text.contains('.') { Vec::new() } else { rows(by_key).await };
             let rows = rows(new_query()).await;
-            let covered = (columns, of_columns);
-            all.push(Answered { text, limit, access, rows, covered });
+            all.push(Answered { text, limit, access, rows });
+        }
+        let mut covered = Vec::new();
+        for Answered { text, .. } in all.iter().filter(|it| !it.text.contains('.')) {
+            for _ in 0..3 {
+                let columns = covered_columns(&mut random);
+                let by_key = rows(table.query(text).columns(columns.clone()).using_key()).await;
+                covered.push((text, columns, by_key));
+            }
         }
         database.close().await.unwrap();
         let store = Store::open(dir.path()).unwrap();
-        not_read += all.iter().map(|answered| compare_with_store(&store, answered)).sum::<u64>();
+        // First, since estimates depend on the blocks in the cache.
+        all.iter().for_each(|answered| compare_with_store(&store, answered));
+        for (text, columns, by_key) in &covered {
+            not_read += compare_covered(&store, text, columns, by_key);
+        }
         let by_index = all.iter().filter(|it| it.access.starts_with("access: by index")).count();
         assert!(by_index > 3, "only {by_index} queries are read by an index");
     }
-    println!("{not_read} rows of scans were not read");
-    assert!(not_read > 10 * histories(), "only {not_read} rows of scans came from entries");
+    assert!(not_read > 5 * histories(), "only {not_read} rows of scans came from entries");
 }
 
 #[tokio::test]

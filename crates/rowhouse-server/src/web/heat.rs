@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use rowhouse_model::{
     Bytes, Error, HeatBucket, HeatReport, HotRow, Result, RowRange, TableName, escape, unescape,
 };
-use rowhouse_schema::{HeatMap, HottestRange};
+use rowhouse_schema::{HeatMap, HottestRange, LoadProfile};
 use rowhouse_store::Table;
 use serde_json::{Value, json};
 
@@ -19,6 +19,7 @@ use super::shown::{Keys, bytes, number, time};
 use super::state::{Web, failed};
 use super::words::{self, Text};
 use super::{messages, monitoring, tables, verdict};
+use crate::metrics::{keys_of, placement_of};
 
 /// Hours back from now that the page offers, and all that was measured.
 const HOURS: [(&str, Text); 5] = [
@@ -134,6 +135,8 @@ struct Map {
     sampled: bool,
     /// The judgements about writes and reads.
     verdicts: [String; 2],
+    /// The shares of writes and of reads on each region server, if there are several.
+    servers: [Vec<(String, f64)>; 2],
     /// Judgements about columns that are never read together.
     columns: Vec<String>,
 }
@@ -150,11 +153,31 @@ impl Map {
         let (from, to) = span.measured(&report);
         let measure = measure.unwrap_or_else(|| Measure::of_most(&report));
         let map = HeatMap::new(&report, |bucket| measure.of(bucket), &range, from, to);
-        let verdicts = verdict::of(reader, &table, &report);
+        let (schema, regions) = keys_of(&table);
+        let placement = placement_of(&web.context.cluster.members.live(), &table);
+        let profiles = LoadProfile::of_kinds(&report, &regions, &placement);
+        let profiles = profiles.map(|(_, profile)| profile);
+        let verdicts = verdict::of(reader, schema.as_ref(), &profiles);
+        let servers = profiles.each_ref().map(|profile| {
+            let shares = profile.server_shares().unwrap_or_default().into_iter();
+            shares.map(|(server, share)| (server.to_owned(), share)).collect()
+        });
         let columns = verdict::of_columns(reader, &report);
         let hot_rows = report.hot_rows;
         let sampled = report.is_sampled;
-        Ok(Self { table, measure, from, to, range, map, hot_rows, sampled, verdicts, columns })
+        Ok(Self {
+            table,
+            measure,
+            from,
+            to,
+            range,
+            map,
+            hot_rows,
+            sampled,
+            verdicts,
+            servers,
+            columns,
+        })
     }
 
     fn json(&self) -> Value {
@@ -188,9 +211,14 @@ impl Map {
             "stop": Some(&self.range.stop).filter(|stop| !stop.is_empty()).map(|stop| key(stop)),
             "columns": columns.collect::<Vec<_>>(),
             "hot_rows": hot_rows.collect::<Vec<_>>(),
+            "servers": { "writes": shares(&self.servers[0]), "reads": shares(&self.servers[1]) },
             "verdicts": { "writes": self.verdicts[0], "reads": self.verdicts[1] },
         })
     }
+}
+
+fn shares(servers: &[(String, f64)]) -> Value {
+    servers.iter().map(|(server, share)| json!({ "server": server, "share": share })).collect()
 }
 
 /// Returns a number in the address; `None` if it is not there.
@@ -267,6 +295,7 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
             @for verdict in &map.columns { dt { (text(words::COLUMNS)) } dd { (verdict) } }
         }
         p { a href=(reader.link("/design", &[("table", &name)])) { (text(words::WHAT_INSTEAD)) } }
+        @if map.servers.iter().any(|servers| !servers.is_empty()) { (servers(reader, &map)) }
         h2 { (text(words::HOT_ROWS)) }
         (hot_rows(reader, &map))
     };
@@ -313,6 +342,29 @@ fn hottest(reader: &Reader, map: &Map) -> Markup {
             }
         } }
     } } }
+}
+
+/// Shows which part of the writes and reads each region server carries.
+fn servers(reader: &Reader, map: &Map) -> Markup {
+    let [writes, reads] = &map.servers;
+    let named = if writes.is_empty() { reads } else { writes };
+    let share = |servers: &[(String, f64)], at: usize| {
+        servers.get(at).map_or("–".to_owned(), |(_, share)| format!("{:.0} %", share * 100.0))
+    };
+    html! {
+        h2 { (reader.text(words::LOAD_BY_SERVER)) }
+        div.wide { table {
+            thead { tr {
+                th { (reader.text(words::SERVER)) }
+                th.number { (reader.text(words::WRITES)) } th.number { (reader.text(words::READS)) }
+            } }
+            tbody { @for (at, (server, _)) in named.iter().enumerate() { tr {
+                td { (server) }
+                td.number { (share(writes, at)) }
+                td.number { (share(reads, at)) }
+            } } }
+        } }
+    }
 }
 
 fn hot_rows(reader: &Reader, map: &Map) -> Markup {

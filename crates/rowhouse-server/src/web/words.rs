@@ -166,6 +166,7 @@ texts! {
     HOTTEST: "The hottest ranges", "最热的区间";
     HOT_ROWS: "Hot rows", "热点行";
     HOT_ROWS_MORE: "The rows with the most requests in the last 5 to 10 minutes, if most of their count is certain.", "最近五到十分钟内请求最多的行；计数大部分不确定的行不列出。";
+    LOAD_BY_SERVER: "Share of the load on each region server", "各 region 服务器承担的负载";
     TOO_HIGH_BY: "Too high by at most", "至多偏高";
 
     WHAT_INSTEAD: "Which key instead? Designs for this table", "该用什么行键？这张表的设计";

@@ -52,6 +52,7 @@ mod region_server;
 mod requests;
 mod scanners;
 mod server;
+mod simulator;
 mod slow_calls;
 mod slow_log;
 mod states;
@@ -65,6 +66,7 @@ pub use access::{User, UserFile};
 pub use options::{CertificateName, Options, Plain, TlsFiles, UserSources, WebPort};
 pub use rowhouse_format::token::Token;
 pub use server::{Server, ServerBuilder};
+pub use simulator::{DesignSimulator, RankedDesign, SimulatedCosts};
 
 /// Observers of changes to tables, for [`ServerBuilder::observer`], and the store that they see.
 pub mod observer {

@@ -95,7 +95,8 @@ impl TableHeat {
         let mut lines = vec![format!("{}: {reads}, {writes}{how}", self.table)];
         let hottest = self.map().hottest(LISTED, &Bytes::new());
         if !hottest.is_empty() {
-            lines.push("hottest ranges".to_owned());
+            let zone = if self.report.is_by_region { "" } else { ", times in UTC" };
+            lines.push(format!("hottest ranges{zone}"));
         }
         for range in hottest {
             let began = if self.report.is_by_region {

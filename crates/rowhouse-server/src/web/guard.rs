@@ -33,7 +33,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// Answers a request, or refuses it.
 pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
-    let is_login = request.uri().path() == login::PATH;
+    let has_form = posts_form(request.uri().path());
     let mut response = match refuse(&request, &web.context.server.name.host) {
         Some(refused) => {
             solr::body::discard(request.into_body()).await;
@@ -50,7 +50,7 @@ pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) 
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
-    if is_login {
+    if has_form {
         // With `no-referrer` a browser says that the form comes from nowhere.
         let same = HeaderValue::from_static("same-origin");
         response.headers_mut().insert(REFERRER_POLICY, same);
@@ -59,7 +59,12 @@ pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) 
 }
 
 fn reads_body(path: &str) -> bool {
-    path.starts_with("/solr/") || path == login::PATH
+    path.starts_with("/solr/") || path == login::PATH || path.starts_with("/design/")
+}
+
+/// Returns true for pages with a form that is posted.
+fn posts_form(path: &str) -> bool {
+    path == login::PATH || path.starts_with("/design")
 }
 
 /// Returns why a request is not answered.

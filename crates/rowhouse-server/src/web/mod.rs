@@ -12,6 +12,7 @@ mod connection;
 mod design;
 mod guard;
 mod heat;
+mod heats;
 mod held_answer;
 mod history;
 mod jmx;

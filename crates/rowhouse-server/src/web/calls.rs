@@ -77,8 +77,8 @@ impl Part {
     }
 }
 
-/// Lists all region servers' slow and large calls, newest first; with a table in the address those
-/// of a part of its heat map.
+/// Lists all region servers' slow and large calls, newest first; with a table in the address, the
+/// calls in a part of a heat map.
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let text = |text| reader.text(text);
     let cluster = &web.context.cluster;

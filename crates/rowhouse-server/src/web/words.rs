@@ -184,7 +184,7 @@ texts! {
 
     // Designs.
     DESIGN: "Design", "设计";
-    DESIGN_MORE: "Describe rows, rates and questions; the page proposes keys and indexes, and estimates what they cost. Nothing is written.", "描述行、速率和查询；页面提出行键和索引，并估算其代价。不会写入任何内容。";
+    DESIGN_MORE: "Describe rows, rates and questions; the page proposes keys and indexes, and estimates what they cost. No table is written.", "描述行、速率和查询；页面提出行键和索引，并估算其代价。不会写入任何表。";
     WORKLOAD: "Workload", "工作负载";
     PROPOSE: "Propose designs", "给出设计";
     ADD_QUESTIONS: "Add the questions, which no server records:", "请补充查询，服务器不记录查询：";
@@ -197,6 +197,7 @@ texts! {
     SIMULATE_MORE: "Writes the rows to a temporary store under each of them and asks the questions. It takes seconds.", "按每个设计把行写入临时存储并执行查询，需要数秒。";
     ESTIMATING: "Designs are being estimated", "正在估算设计";
     SIMULATING: "Designs are being simulated", "正在模拟设计";
+    SIMULATION_CUT: "The time was over before all designs that may be the best were simulated. rowhouse advise has no such limit.", "时间已到，尚有可能更好的设计未经模拟。rowhouse advise 没有此限制。";
     SIMULATION_GONE: "This simulation is no longer there: another one was started, or the server was.", "此模拟已不存在：之后启动了另一次模拟，或服务器已重启。";
     BEST_SIMULATED: "Best of those that were simulated", "模拟过的设计中最好的";
     WORKLOAD_FILE: "Workload from a file", "从文件读取工作负载";

@@ -515,7 +515,7 @@ fn post(web: SocketAddr, path: &str, kind: &str, body: &str) -> (String, String)
 }
 
 #[test]
-fn one_simulation_runs_with_progress_and_ranks_what_it_simulated_first() {
+fn one_simulation_runs_with_progress_and_simulated_designs_rank_first() {
     let (end, ends) = std::sync::mpsc::channel();
     let (_server, web) = server_with(|options| {
         let ends = parking_lot::Mutex::new(ends);

@@ -32,6 +32,8 @@ pub(super) struct Designs {
     table: Option<TableName>,
     /// The best first.
     ranked: Vec<Ranked>,
+    /// True if the simulation had to end before all that may be the best were simulated.
+    is_cut: bool,
 }
 
 /// A design, and what it costs: by the simulation, or else by the estimate.
@@ -113,7 +115,7 @@ impl Designs {
         let estimator = Estimator::new(&workload)?;
         let proposals = Proposal::all_while(&workload, &estimator, &goes_on)?.into_iter();
         let ranked = proposals.map(|proposal| Ranked { proposal, simulated: None }).collect();
-        Ok(Self { workload, table, ranked })
+        Ok(Self { workload, table, ranked, is_cut: false })
     }
 
     /// Simulates the best of these designs, and ranks them again.
@@ -126,12 +128,18 @@ impl Designs {
         progress: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Self> {
         let proposals: Vec<Proposal> = self.ranked.into_iter().map(|it| it.proposal).collect();
-        let ranked = simulator.rank(&self.workload, &proposals, progress)?.into_iter();
+        let mut is_cut = false;
+        let mut progress = |number, count| {
+            let goes_on = progress(number, count);
+            is_cut |= !goes_on;
+            goes_on
+        };
+        let ranked = simulator.rank(&self.workload, &proposals, &mut progress)?.into_iter();
         let ranked = ranked.filter_map(|design| {
             let proposal = proposals.get(design.proposal)?.clone();
             Some(Ranked { proposal, simulated: design.simulated })
         });
-        Ok(Self { ranked: ranked.collect(), ..self })
+        Ok(Self { ranked: ranked.collect(), is_cut, ..self })
     }
 
     fn is_simulated(&self) -> bool {
@@ -148,6 +156,7 @@ impl Designs {
             listed.filter(|(at, it)| *at < LISTED || it.proposal.is_present).collect();
         html! {
             p role="status" { (self.advice(reader)) }
+            @if self.is_cut { p.error role="alert" { (text(words::SIMULATION_CUT)) } }
             p.dim {
                 (text(source)) " " (number(self.workload.rows()))
                 @if let Some(table) = &self.table {

@@ -16,9 +16,9 @@ pub(super) struct Counts {
     pub(super) even: u32,
     /// Causes that were named in these.
     pub(super) alarms: u32,
-    /// Those of these loads that have several regions, if one server has them all.
+    /// The same loads with several regions, if one server has them all.
     pub(super) uneven: u32,
-    /// Those of which the verdict names this server.
+    /// Loads among them whose verdict names this server.
     pub(super) named: u32,
 }
 

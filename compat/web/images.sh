@@ -42,9 +42,9 @@ while [ $SECONDS -lt $end ]; do
   shell queries
 done
 python3 "$here/images.py" "http://$web" "$images"
-# A few colours are enough for pages, and a fifth of the size.
-for image in overview heat heat-all design; do
-  if command -v convert >/dev/null; then convert "$images/$image.png" -colors 96 "png8:$images/$image.png"; fi
-done
+# A few colours are enough for pages, and a third of the size.
+if command -v pngquant >/dev/null; then
+  for image in overview heat heat-all design; do pngquant --force --ext .png 128 "$images/$image.png"; done
+fi
 "$binary" heat mail --data "$work/mailstore"
 ls -l "$images"/*.png

@@ -8,8 +8,9 @@ use rowhouse_schema::{Proposal, Way, Workload};
 /// Simulates designs for the page *Design*. A simulation writes and queries tables, by the library,
 /// which lies above this crate: the program that starts the server brings one.
 pub trait DesignSimulator: Debug + Send + Sync {
-    /// Simulates the proposals, the best estimates first, that may be the best for a workload, in a store of its own, and returns them with some others, the best first. No design
-    /// that was not simulated is before one that was.
+    /// Simulates the proposals, the best estimates first, that may be the best for a workload, in a
+    /// temporary store, and returns them with some others, the best first. No design that was not
+    /// simulated is before one that was.
     ///
     /// `progress` is called before each simulation with the number, from 1 on, and how many there
     /// are at most. Once it returns false no further design is simulated.

@@ -2,8 +2,9 @@
 //!
 //! Gets, puts and scanned rows of two stores, one of which keeps no heat. Short rounds alternate
 //! between the stores; reported are the lower quartiles of the calling thread's CPU time, which
-//! other load on the machine disturbs least. Requests come as fast as they can, so few are recorded. What a recorded one costs is
-//! measured by bursts that are short enough for all requests to be recorded.
+//! other load on the machine disturbs least. Requests come as fast as they can, so few are
+//! recorded. What a recorded one costs is measured by bursts that are short enough for all requests
+//! to be recorded.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 

@@ -42,8 +42,8 @@ impl Keys {
         }
     }
 
-    /// Returns the first field of a key with its value, the beginning of [`Keys::whole_text`]; empty
-    /// without a template, and if the key does not reach the end of the field.
+    /// Returns the first field of a key with the value, the beginning of [`Keys::whole_text`];
+    /// empty without a template, and if the key does not reach the end of the field.
     pub(super) fn first_field(&self, key: &[u8]) -> String {
         let Some(schema) = &self.0 else { return String::new() };
         let whole = self.whole_text(key);

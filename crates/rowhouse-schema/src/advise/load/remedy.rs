@@ -31,8 +31,8 @@ pub struct Remedy {
     pub kind: RemedyKind,
     /// The busiest region's share now, in the sample; the busiest server's for moves.
     pub share_before: f64,
-    /// The same with the remedy: regions are divided or moved by the keys of one part of the sample,
-    /// and the share is that of the other part.
+    /// The same with the remedy: regions are divided or moved by the keys of one part of the
+    /// sample, and the share is that of the other part.
     pub share_after: f64,
 }
 

@@ -280,7 +280,6 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
     let brightness = chosen(reader, "brightness", &BRIGHTNESS)?;
     let refresh = chosen(reader, "refresh", &REFRESH.map(|(seconds, _)| seconds))?;
     let calls = reader.link("/calls", &[("table", &name)]);
-    let calls = if calls.contains('?') { calls } else { format!("{calls}?") };
     let [from, to] = [map.from, map.to].map(|millis| millis.to_string());
     let [start, stop] = [&map.range.start, &map.range.stop].map(|key| escape(key));
     let part = [("table", &name), ("from", &from), ("to", &to), ("start", &start), ("stop", &stop)];

@@ -1,7 +1,6 @@
 //! The heat of all tables in one picture.
 
 use std::cmp::Reverse;
-use std::fmt::Write;
 
 use maud::{Markup, PreEscaped, html};
 use rowhouse_model::{Result, RowRange, Svg, TableName, escape_xml};
@@ -136,10 +135,8 @@ fn row(svg: &mut Svg, table: &TableLoads, top: f64, most: u64) {
     let mut at = 0;
     for run in table.loads.chunk_by(|one, other| colour(*one, most) == colour(*other, most)) {
         if let Some(colour) = colour(run[0], most) {
-            let mut class = String::from("heat");
-            let _ = write!(class, "{colour}");
             let place = (LEFT + width * at as f64, top + 1.0);
-            svg.rect(&class, place, (width * run.len() as f64, ROW - 2.0));
+            svg.rect(&format!("heat{colour}"), place, (width * run.len() as f64, ROW - 2.0));
         }
         at += run.len();
     }

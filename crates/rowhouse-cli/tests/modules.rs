@@ -102,6 +102,7 @@ const SERVER: &[Layer] = &[
         "parts",
         &[
             "limits",
+            "simulator",
             "options",
             "access",
             "backups",

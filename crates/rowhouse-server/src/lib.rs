@@ -59,6 +59,7 @@ mod replication_sink;
 mod requests;
 mod scanners;
 mod server;
+mod simulator;
 mod slow_calls;
 mod slow_log;
 mod states;
@@ -72,6 +73,7 @@ pub use access::{User, UserFile};
 pub use options::{CertificateName, Options, Plain, TlsFiles, UserSources, WebPort};
 pub use rowhouse_format::token::Token;
 pub use server::{Server, ServerBuilder};
+pub use simulator::{DesignSimulator, RankedDesign, SimulatedCosts};
 
 /// Observers of changes to tables, for [`ServerBuilder::observer`], and the store that they see.
 pub mod observer {

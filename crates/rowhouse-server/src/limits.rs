@@ -75,6 +75,10 @@ pub(crate) const WEB_HEATS_MAX: usize = 4;
 pub(crate) const WEB_DESIGNS_MAX: usize = 1;
 /// How long a web page searches for designs.
 pub(crate) const WEB_DESIGN_WAIT: Duration = Duration::from_secs(30);
+/// How long a web page simulates designs; the one that is being simulated then is the last.
+pub(crate) const WEB_SIMULATION_WAIT: Duration = Duration::from_secs(60);
+/// Bytes in a form with a workload.
+pub(crate) const WEB_DESIGN_FORM_BYTES_MAX: usize = 64 << 10;
 /// Rows from which a web page estimates designs.
 pub(crate) const WEB_DESIGN_ROWS_MAX: u64 = 2_000;
 /// Bytes in the values of those rows.

@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rowhouse_model::{Error, Result};
 use rowhouse_store::Settings;
+
+use crate::simulator::DesignSimulator;
 
 /// A server's options. Addresses are `HOST:PORT`; port 0 takes a free one.
 #[derive(Clone, Debug)]
@@ -84,6 +87,8 @@ pub struct Options {
     /// ([`TlsFiles::clients`]) or a token. Default `false`: the server does not start with such a
     /// port.
     pub allow_unauthenticated: bool,
+    /// What simulates designs for the web pages. `None`, the default, leaves them with estimates.
+    pub simulator: Option<Arc<dyn DesignSimulator>>,
     /// The store's sizes and limits.
     pub settings: Settings,
 }
@@ -122,6 +127,7 @@ impl Options {
             users: UserSources::default(),
             user_from: CertificateName::default(),
             allow_unauthenticated: false,
+            simulator: None,
             settings: Settings::default(),
         }
     }

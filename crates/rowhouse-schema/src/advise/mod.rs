@@ -14,8 +14,8 @@ use crate::key::KeySchema;
 pub use column_groups::{ColumnGroup, ColumnGroups};
 pub use heat_map::{HeatMap, HeatMapColumn, HottestRange};
 pub use load::{
-    HotPrefix, LoadCause, LoadKind, LoadProfile, LoadVerdict, MissingEvidence, Remedy, RemedyKind,
-    RowLoad,
+    BusiestServer, HotPrefix, LoadCause, LoadKind, LoadProfile, LoadVerdict, MissingEvidence,
+    Placement, Remedy, RemedyKind, RowLoad,
 };
 pub use table::{FamilySize, check_table};
 

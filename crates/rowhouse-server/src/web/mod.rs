@@ -12,6 +12,7 @@ mod checked;
 mod connection;
 mod design;
 mod heat;
+mod heats;
 mod history;
 mod jmx;
 mod login;

@@ -284,7 +284,7 @@ fn a_served_token_ends_with_the_token_that_it_was_made_by() {
 #[cfg(feature = "tls")]
 mod certificates {
     use super::*;
-    use crate::tls::{Files, TlsClient};
+    use crate::support::tls::{Files, TlsClient};
 
     /// Starts a server with TLS and an authority for clients.
     fn start(files: &Files, users: &str) -> TestServer {
@@ -528,7 +528,8 @@ mod pages {
     #[cfg(feature = "tls")]
     #[test]
     fn a_client_certificate_is_a_user_of_the_pages() {
-        use crate::tls::{Files, fetch_with};
+        use crate::support::tls::Files;
+        use crate::tls::fetch_with;
 
         let files = Files::new();
         files.issue("alice", &[]);

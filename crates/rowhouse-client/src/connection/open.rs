@@ -4,12 +4,12 @@ use bytes::BytesMut;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{FrameDecoder, Preamble, Response};
 use rowhouse_model::{Error, ErrorKind, Result};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
 use super::{Address, dial};
-use crate::Settings;
 use crate::transport::{Reader, Transport, Writer};
+use crate::{Place, Settings, Target, TlsSettings};
 
 /// How servers before HBase 2.6 answer the preamble of the registry.
 const UNKNOWN_PREAMBLE: &str = "Expected HEADER=";
@@ -72,6 +72,25 @@ pub(super) async fn announced_cluster_id(
         ))
     })?;
     Ok(body.message::<proto::GetConnectionRegistryResponse>()?.cluster_id)
+}
+
+impl TlsSettings {
+    /// Connects with TLS to any port, such as the one for web pages.
+    ///
+    /// # Errors
+    /// As [`Client::connect`](crate::Client::connect).
+    pub async fn connect(
+        &self,
+        host: &str,
+        port: u16,
+    ) -> Result<impl AsyncRead + AsyncWrite + Send + Unpin + use<>> {
+        let address = Address { host: host.to_owned(), port };
+        let place = Place::Servers(Vec::new());
+        let target = Target { place, tls: Some(self.clone()), token: None };
+        let transport = Transport::new(&target)?;
+        let (reader, writer) = open(&address, &Settings::default(), &transport).await?;
+        Ok(tokio::io::join(reader, writer))
+    }
 }
 
 /// Makes the error for a server that was too slow.

@@ -41,6 +41,7 @@ mod handle;
 mod index_checks;
 mod lifecycle;
 mod limits;
+mod listener;
 mod load_meter;
 mod maintenance;
 mod members;

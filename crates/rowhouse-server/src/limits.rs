@@ -109,6 +109,10 @@ pub(crate) const SOLR_BYTES_PER_BYTE: u64 = 4;
 pub(crate) const SOLR_ANSWER_BYTES_MAX: u64 = 64 << 20;
 /// Searches by which Solr client pages in score order continue.
 pub(crate) const SOLR_VIEWS_MAX: usize = 64;
+/// Saved states of all tables, for tests.
+pub(crate) const STATES_MAX: usize = 100;
+/// Bytes in the files that saved states hold, each file counted once.
+pub(crate) const STATES_BYTES_MAX: u64 = 4 << 30;
 /// Maximum connections waiting to be accepted, per port; the system may permit fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Maximum calls on one connection that run on worker threads at once; at this limit the connection

@@ -40,8 +40,10 @@ impl Client {
     /// # Errors
     /// `Connection` or `Timeout` if no address in `target` answers. There are no retries, so a
     /// wrong address is reported immediately. `InvalidRequest` for a cluster port that speaks
-    /// another protocol than `target` means, and for TLS files that are not PEM or do not belong
-    /// together; `Io` for unreadable ones; `Unsupported` for TLS without the feature `tls`.
+    /// another protocol than `target` means, for TLS files that are not PEM or do not belong
+    /// together, and for a file without a token of this cluster; `Io` for unreadable ones;
+    /// `AccessDenied` for a refused token; `Unsupported` for TLS without the feature `tls`, and for
+    /// a token where the server does not announce the cluster id.
     pub async fn connect(target: &Target) -> Result<Self> {
         Self::connect_with(target, Settings::default()).await
     }

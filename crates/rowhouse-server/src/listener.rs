@@ -108,9 +108,9 @@ fn bind_one(address: SocketAddr) -> Result<TcpListener> {
     // `SO_REUSEADDR` has a different meaning on Windows.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
-    if address.is_ipv6() {
+    if address.is_ipv6() && address.ip().is_unspecified() {
         // `[::]` takes IPv4 clients, too, however the machine is configured.
-        SockRef::from(&socket).set_only_v6(!address.ip().is_unspecified())?;
+        SockRef::from(&socket).set_only_v6(false)?;
     }
     socket.bind(address)?;
     socket.listen(CONNECTIONS_WAITING_MAX)

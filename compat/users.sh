@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Put a rowhouse binary through the stock client with users:  users.sh BINARY
-# By each registry, with clients of 2.6 and 3.0, a right token is served; a forged, an expired, a revoked one and none are refused with the exceptions
-# of Apache HBase. Then: tokens from a file, the environment and settings, from which a job's token is obtained; tokens
+# By each registry, with clients of 2.6 and 3.0, a right token is served; a forged, an expired, a revoked one and none are
+# refused with the exceptions of Apache HBase. Then: tokens from a file, the environment and settings, from which a job's token is obtained; tokens
 # and client certificates with TLS; the shell here.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"

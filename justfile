@@ -39,7 +39,7 @@ shell *ARGS:
 ci:
     .ci/run
 
-# Build the program and package it into target/release-files: archive, .deb, image, checksums.
+# Build the program and package it into target/release-files: archive, .deb, image, kits, crates, checksums.
 release:
     .ci/release
 

@@ -113,6 +113,7 @@ const SERVER: &[Layer] = &[
             "faults",
             "filtered",
             "index_checks",
+            "listener",
             "load_meter",
             "maintenance",
             "memory",

@@ -47,6 +47,7 @@ mod http;
 mod index_checks;
 mod lifecycle;
 mod limits;
+mod listener;
 mod load_meter;
 mod maintenance;
 mod members;

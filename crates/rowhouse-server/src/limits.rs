@@ -182,6 +182,10 @@ pub(crate) const THRIFT_SCANNER_LIFE: Duration = Duration::from_secs(120);
 /// Cell bytes up to which the answers of several calls are joined to one of Thrift.
 #[cfg(feature = "thrift")]
 pub(crate) const THRIFT_JOINED_BYTES: u64 = 2 << 20;
+/// Saved states of all tables, for tests.
+pub(crate) const STATES_MAX: usize = 100;
+/// Bytes in the files that saved states hold, each file counted once.
+pub(crate) const STATES_BYTES_MAX: u64 = 4 << 30;
 /// Maximum connections waiting to be accepted, per port; the system may permit fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Maximum calls on one connection that run on worker threads at once; at this limit the connection

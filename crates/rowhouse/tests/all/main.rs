@@ -39,6 +39,7 @@ mod states;
 mod streams;
 #[path = "../support/mod.rs"]
 mod support;
+mod tokens;
 mod typed_keys;
 mod whole_rows;
 mod wide_rows;

@@ -37,7 +37,7 @@ pub(super) async fn answer(
         None => match user_of(&connection, &client, &parts) {
             Err(denied) => {
                 discard(body).await;
-                denied
+                *denied
             }
             Ok(identity) => {
                 let session =

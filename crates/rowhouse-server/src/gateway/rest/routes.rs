@@ -37,7 +37,7 @@ pub(super) async fn answer(
         None => match user_of(&connection, &client, &parts) {
             Err(denied) => {
                 discard(body).await;
-                denied
+                *denied
             }
             Ok(identity) => {
                 let session =
@@ -124,7 +124,7 @@ impl<'p> Resource<'p> {
     /// Returns the methods, as HBase lists them.
     fn methods(&self) -> &'static [&'static str] {
         match self {
-            Self::Namespace(_) | Self::Schema(_) | Self::Rows(..) => {
+            Self::Namespace(_) | Self::NamespaceTables(_) | Self::Schema(_) | Self::Rows(..) => {
                 &["DELETE", "POST", "GET", "PUT"]
             }
             Self::Scanners(_) => &["POST", "PUT"],
@@ -134,13 +134,18 @@ impl<'p> Resource<'p> {
             | Self::ClusterVersion
             | Self::ClusterStatus
             | Self::Namespaces
-            | Self::NamespaceTables(_)
             | Self::Exists(_)
             | Self::Regions(_)
             | Self::MultiGet(..)
             | Self::Scan(..) => &["GET"],
         }
     }
+}
+
+/// Returns true if a path names a resource.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn is_resource(path: &str) -> bool {
+    Resource::of(path).is_some()
 }
 
 fn table(name: &str) -> Result<TableName, Refusal> {
@@ -177,7 +182,11 @@ async fn route(connection: &RestConnection, request: &Request, body: Body) -> An
         Resource::ClusterStatus => cluster::status(request).await,
         Resource::Namespaces => namespaces::list(request).await,
         Resource::Namespace(name) => namespaces::one(request, &text_of(name)?, body).await,
-        Resource::NamespaceTables(name) => namespaces::tables(request, &text_of(name)?).await,
+        Resource::NamespaceTables(name) if method == "GET" => {
+            namespaces::tables(request, &text_of(name)?).await
+        }
+        // As in HBase, whatever changes there changes the namespace.
+        Resource::NamespaceTables(name) => namespaces::one(request, &text_of(name)?, body).await,
         Resource::Exists(name) => tables::exists(request, &table(name)?).await,
         Resource::Regions(name) => tables::regions(request, &table(name)?).await,
         Resource::Schema(name) => tables::schema(request, table(name)?, body).await,

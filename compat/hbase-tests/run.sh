@@ -21,14 +21,14 @@ esac
 cache="$ROWHOUSE_COMPAT_CACHE/hbase-tests"
 "$here/../apache-hbase/fetch.sh"
 stamp="$cache/.stamp"
-sum="$(cat "$here/pom.xml" "$here/Rename.java" "$here"/java/rowhouse/*.java "$here"/java/org/apache/hadoop/hbase/*.java "${BASH_SOURCE[0]}" | sha256sum)"
+sum="$(cat "$here/pom.xml" "$here/Rename.java" "$here"/java/rowhouse/*.java "$here"/java/org/apache/hadoop/hbase/*.java "$here"/java/org/apache/hadoop/hbase/rest/*.java "${BASH_SOURCE[0]}" | sha256sum)"
 if [ "$(cat "$stamp" 2>/dev/null || true)" != "$sum" ]; then
   rm -rf "$cache"
   mkdir -p "$cache/classes"
   mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$cache/lib" >&2
   java -cp "$cache/lib/*" "$here/Rename.java" "$(echo "$cache"/lib/hbase-server-*-tests.jar)" "$cache/classes"
   javac -proc:none -nowarn -Xlint:none -d "$cache/classes" -cp "$cache/classes:$APACHE_LIB/*:$cache/lib/*" \
-    "$here"/java/rowhouse/*.java "$here"/java/org/apache/hadoop/hbase/*.java
+    "$here"/java/rowhouse/*.java "$here"/java/org/apache/hadoop/hbase/*.java "$here"/java/org/apache/hadoop/hbase/rest/*.java
   echo "$sum" >"$stamp"
 fi
 

@@ -66,6 +66,13 @@ mod web;
 mod workers;
 mod zookeeper;
 
+/// Entry points for the fuzz targets, which are no part of the interface.
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::gateway::rest::fuzz::rest_request;
+}
+
 pub use access::{User, UserFile};
 pub use options::{CertificateName, Options, Plain, TlsFiles, UserSources, WebPort};
 pub use rowhouse_format::token::Token;

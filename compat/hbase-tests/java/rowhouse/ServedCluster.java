@@ -23,6 +23,11 @@ public final class ServedCluster {
   private static final Pattern LISTEN = Pattern.compile("hbase.masters=([^\\s,]+)");
   private static final Pattern ZOOKEEPER = Pattern.compile("hbase.zookeeper.property.clientPort=(\\d+)");
 
+  private static final Pattern REST = Pattern.compile("REST +http://[^/]*:(\\d+)/");
+
+  /** The setting with the port of the gateway. */
+  public static final String REST_PORT = "rowhouse.rest.port";
+
   /** Servers that were started: some tests never stop theirs. */
   private static final Set<Process> STARTED = ConcurrentHashMap.newKeySet();
 
@@ -30,6 +35,7 @@ public final class ServedCluster {
   private final List<String> settings;
   private String listen = "127.0.0.1:0";
   private String zookeeper = "127.0.0.1:0";
+  private String rest = "127.0.0.1:0";
   private Process process;
 
   public ServedCluster(Configuration conf) throws IOException {
@@ -39,7 +45,7 @@ public final class ServedCluster {
 
   /** Starts the server and tells `conf` where it is. */
   public void start(Configuration conf) throws IOException {
-    List<String> command = new ArrayList<>(List.of(BINARY, "serve", "--no-web", "--data", data.toString(), "--listen", listen, "--zookeeper", zookeeper));
+    List<String> command = new ArrayList<>(List.of(BINARY, "serve", "--no-web", "--data", data.toString(), "--listen", listen, "--zookeeper", zookeeper, "--rest", rest));
     command.addAll(settings);
     File errors = WORK.resolve(data.getFileName() + ".err").toFile();
     process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(errors)).start();
@@ -47,17 +53,21 @@ public final class ServedCluster {
     BufferedReader lines = process.inputReader();
     String clientPort = null;
     String masters = null;
-    while (clientPort == null || masters == null) { // The server prints its ports once it takes connections.
+    String restPort = null;
+    while (clientPort == null || masters == null || restPort == null) { // The server prints its ports once it takes connections.
       String line = lines.readLine();
       if (line == null) throw new IOException("the server ended before it printed its ports, see " + errors);
       clientPort = found(ZOOKEEPER, line, clientPort);
       masters = found(LISTEN, line, masters);
+      restPort = found(REST, line, restPort);
     }
     listen = masters;
     zookeeper = "127.0.0.1:" + clientPort;
+    rest = "127.0.0.1:" + restPort;
     conf.set("hbase.zookeeper.quorum", "127.0.0.1");
     conf.set("hbase.zookeeper.property.clientPort", clientPort);
     conf.set("hbase.masters", masters);
+    conf.set(REST_PORT, restPort);
   }
 
   /** Kills the servers that still run. */

@@ -134,13 +134,16 @@ pub(super) fn is_refusal_for_now(exception: &Exception) -> bool {
         kind,
         NotServingRegion | WrongRegion | RegionTooBusy | ResponseTooLarge | ServerNotRunning
     );
-    is_refusal && !exception.do_not_retry
+    is_refusal && !exception.do_not_retry && exception.class != NO_ANSWER
 }
+
+/// The class for a call without an answer, which may have been made.
+const NO_ANSWER: &str = "org.apache.hadoop.hbase.exceptions.ConnectionClosedException";
 
 /// Returns what HBase's client throws if the server has cut the connection or sends no answer.
 fn no_answer(method: &str) -> Exception {
     Exception {
-        class: "org.apache.hadoop.hbase.exceptions.ConnectionClosedException".into(),
+        class: NO_ANSWER.into(),
         message: format!("the server closed the connection without an answer: method={method}"),
         do_not_retry: false,
     }

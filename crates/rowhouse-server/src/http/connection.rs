@@ -46,13 +46,16 @@ pub(crate) struct HttpPort<'a> {
     pub(crate) stop: watch::Receiver<bool>,
     /// Header bytes in a request.
     pub(crate) header_bytes_max: usize,
+    /// Whether names of headers are written as HBase writes them: some clients do not know other
+    /// cases.
+    pub(crate) title_case: bool,
 }
 
 impl HttpPort<'_> {
     /// Serves a connection until either side ends it. Requests have an [`HttpClient`] and a
     /// [`Connection`].
     pub(crate) async fn serve(self, stream: TcpStream, peer: SocketAddr, routes: Router) {
-        let Self { access, mut stop, header_bytes_max } = self;
+        let Self { access, mut stop, header_bytes_max, title_case } = self;
         let opened = tokio::select! {
             opened = access.open(stream, peer, Protocol::Http) => opened,
             _ = stop.changed() => return,
@@ -116,6 +119,7 @@ impl HttpPort<'_> {
                     .timer(TokioTimer::new())
                     .header_read_timeout(HANDSHAKE_WAIT)
                     .max_buf_size(header_bytes_max)
+                    .title_case_headers(title_case)
                     .serve_connection(io, service)
             )
         };

@@ -31,6 +31,7 @@ async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: &Web, routes: Ro
         access: &web.context.cluster.access,
         stop: web.context.server.stopping(),
         header_bytes_max: WEB_HEADER_BYTES_MAX,
+        title_case: false,
     };
     port.serve(stream, peer, routes).await;
 }

@@ -18,6 +18,8 @@ mod observers;
 mod older_clients;
 mod region_servers;
 mod regions;
+#[cfg(feature = "rest")]
+mod rest;
 mod row_mutations;
 #[cfg(feature = "web")]
 mod solr;

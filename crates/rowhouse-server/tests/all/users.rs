@@ -408,7 +408,7 @@ fn a_refused_login_closes_the_connection() {
 }
 
 /// Waits until the server has read the file of users again.
-fn wait_for(is_done: impl Fn() -> bool) {
+pub(crate) fn wait_for(is_done: impl Fn() -> bool) {
     for _ in 0..100 {
         if is_done() {
             return;

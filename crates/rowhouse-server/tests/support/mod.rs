@@ -122,6 +122,12 @@ impl TestServer {
         self.server.as_ref().unwrap().web().unwrap()
     }
 
+    /// `host:port` for HBase's REST interface.
+    #[allow(dead_code, reason = "not every program with this module has such tests")]
+    pub(crate) fn rest(&self) -> std::net::SocketAddr {
+        self.server.as_ref().unwrap().rest().unwrap()
+    }
+
     /// Returns true if nothing is served over HTTP.
     pub(crate) fn has_no_web(&self) -> bool {
         self.server.as_ref().unwrap().web().is_none()

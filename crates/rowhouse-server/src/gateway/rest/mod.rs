@@ -12,6 +12,8 @@
 //! | `proto.rs` | HBase's messages |
 
 mod cluster;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzz;
 mod media;
 mod model;
 mod namespaces;
@@ -70,6 +72,7 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, rest: Rest) {
         access: &cluster.access,
         stop: cluster.master.stopping(),
         header_bytes_max: REST_HEADER_BYTES_MAX,
+        title_case: true,
     };
     let connection = RestConnection { rest, share: Arc::clone(&share) };
     let routes = Router::new().fallback(routes::answer).with_state(connection);

@@ -113,6 +113,10 @@ impl<'p> Resource<'p> {
             "scanner" => Some(Self::Scanner(first, below)),
             _ if end.starts_with("multiget") => Some(Self::MultiGet(first, end)),
             _ if rest.ends_with('*') => Some(Self::Scan(first, rest)),
+            // A glob ends the row.
+            _ if rest.contains('*') && rest.split_once("*/").is_none_or(|it| it.1.is_empty()) => {
+                None
+            }
             _ => Some(Self::Rows(first, rest)),
         }
     }
@@ -120,7 +124,7 @@ impl<'p> Resource<'p> {
     /// Returns the methods, as HBase lists them.
     fn methods(&self) -> &'static [&'static str] {
         match self {
-            Self::Namespace(_) | Self::Schema(_) | Self::Rows(..) => {
+            Self::Namespace(_) | Self::NamespaceTables(_) | Self::Schema(_) | Self::Rows(..) => {
                 &["DELETE", "POST", "GET", "PUT"]
             }
             Self::Scanners(_) => &["POST", "PUT"],
@@ -130,13 +134,18 @@ impl<'p> Resource<'p> {
             | Self::ClusterVersion
             | Self::ClusterStatus
             | Self::Namespaces
-            | Self::NamespaceTables(_)
             | Self::Exists(_)
             | Self::Regions(_)
             | Self::MultiGet(..)
             | Self::Scan(..) => &["GET"],
         }
     }
+}
+
+/// Returns true if a path names a resource.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn is_resource(path: &str) -> bool {
+    Resource::of(path).is_some()
 }
 
 fn table(name: &str) -> Result<TableName, Refusal> {
@@ -173,7 +182,11 @@ async fn route(connection: &RestConnection, request: &Request, body: Body) -> An
         Resource::ClusterStatus => cluster::status(request).await,
         Resource::Namespaces => namespaces::list(request).await,
         Resource::Namespace(name) => namespaces::one(request, &text_of(name)?, body).await,
-        Resource::NamespaceTables(name) => namespaces::tables(request, &text_of(name)?).await,
+        Resource::NamespaceTables(name) if method == "GET" => {
+            namespaces::tables(request, &text_of(name)?).await
+        }
+        // As in HBase, whatever changes there changes the namespace.
+        Resource::NamespaceTables(name) => namespaces::one(request, &text_of(name)?, body).await,
         Resource::Exists(name) => tables::exists(request, &table(name)?).await,
         Resource::Regions(name) => tables::regions(request, &table(name)?).await,
         Resource::Schema(name) => tables::schema(request, table(name)?, body).await,
@@ -218,6 +231,8 @@ mod tests {
             ("t/*", Some(Scan("t", "*"))),
             ("t/row*", Some(Scan("t", "row*"))),
             ("t/row*/f:q", Some(Rows("t", "row*/f:q"))),
+            ("t/row*/", None),
+            ("t/a*,b", None),
             ("t/row", Some(Rows("t", "row"))),
             ("t//row", Some(Rows("t", "/row"))),
             ("t/row/f:q/1,2", Some(Rows("t", "row/f:q/1,2"))),

@@ -98,7 +98,7 @@ async fn get(request: &Request, table: &TableName, spec: &RowSpec) -> Answer {
         (VecDeque::from([read.row]), read.memory, None)
     } else {
         let scan = GatewayScan::new(table.clone(), spec.to_scan()?, ScanOptions::default());
-        let mut scan = OpenScan::new(scan, session);
+        let mut scan = OpenScan::new(scan, u64::MAX, session);
         let read = scan.next().await.map_err(hidden)?;
         (read.rows.into(), read.memory, Some(scan))
     };
@@ -186,7 +186,7 @@ fn ok() -> Response {
 
 /// Returns HBase's answer to a check that did not hold. It has no body.
 fn not_modified() -> Response {
-    StatusCode::NOT_MODIFIED.into_response()
+    (StatusCode::NOT_MODIFIED, [(CONTENT_TYPE, Media::Text.name())]).into_response()
 }
 
 /// Returns a column with a qualifier.

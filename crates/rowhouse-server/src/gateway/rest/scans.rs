@@ -13,7 +13,7 @@ use super::row_spec::{BASE64_URL, selected, time_range, versions};
 use super::rows::{filter_of, form_of};
 use super::write::{Form, OpenScan, RowAnswer};
 use crate::gateway::{GatewayScan, ScanOptions, ScannedRows};
-use crate::limits::REST_SCAN_ROWS;
+use crate::limits::REST_FRAME_ROWS;
 
 /// The header with the token for the next page.
 const PAGE_TOKEN: &str = "x-page-token";
@@ -27,10 +27,7 @@ pub(super) async fn answer(
     path: &str,
 ) -> Result<Response, Refusal> {
     let media = request.accepted(media::OF_ROWS)?;
-    let form = match form_of(request, &table, media)? {
-        Form::Protobuf => Form::ProtobufFrames,
-        form => form,
-    };
+    let form = form_of(request, &table, media)?;
     let options = ScanOptions { query: request.param("query").map(str::to_owned) };
     let mut scan = scan_of(request, path)?;
     let page: Option<u32> = request.number("page")?;
@@ -40,11 +37,16 @@ pub(super) async fn answer(
     if let Some(token) = request.param("after") {
         pass(&mut scan, &row_of(token)?);
     }
-    if let Some(rows) = page {
-        scan.caching = Some(rows.min(REST_SCAN_ROWS));
-        scan.limit = Some(scan.limit.unwrap_or(u64::MAX).min(rows.into()));
+    let limit = request.number::<i32>("limit")?.unwrap_or(i32::MAX);
+    let limit = u64::try_from(limit).unwrap_or(0).min(page.map_or(u64::MAX, u64::from));
+    if scan.batch.is_none() {
+        scan.limit = Some(limit);
     }
-    let mut scan = OpenScan::new(GatewayScan::new(table, scan, options), &request.session);
+    let form = match form {
+        Form::Protobuf => Form::ProtobufFrames { has_empty: limit < REST_FRAME_ROWS as u64 },
+        form => form,
+    };
+    let mut scan = OpenScan::new(GatewayScan::new(table, scan, options), limit, &request.session);
     let ScannedRows { rows, memory } = scan.next().await?;
     let last = rows.last().map(|row| Bytes::copy_from_slice(row.key()));
     let is_page = page.is_some();
@@ -114,8 +116,6 @@ fn scan_of(request: &Request, path: &str) -> Result<Scan, Refusal> {
     let from = request.number("starttime")?.unwrap_or(0);
     scan.time_range = time_range(from, request.number("endtime")?.unwrap_or(i64::MAX))?;
     scan.cache_blocks = request.flag("cacheblocks").unwrap_or(true);
-    let limit = request.number::<i32>("limit")?.unwrap_or(i32::MAX);
-    scan.limit = Some(u64::try_from(limit).unwrap_or(0));
     let filter = filter_of(request)?;
     let prefix =
         (!prefix.is_empty()).then(|| Filter::Prefix(Bytes::copy_from_slice(prefix.as_bytes())));

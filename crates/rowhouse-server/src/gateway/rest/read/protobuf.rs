@@ -136,7 +136,7 @@ mod tests {
                 "{bytes:?}"
             );
         }
-        let empty_rows = [b"\x0a\x02\x0a\x00"; 1000].concat();
+        let empty_rows = b"\x0a\x02\x0a\x00".repeat(1000);
         assert!(cells(&empty_rows.into(), &mut Budget::new(10_000)).is_err());
     }
 }

@@ -27,6 +27,22 @@ pub(in crate::gateway::rest) struct FamilyModel {
 /// What HBase shows as an attribute of every table, and nobody sets.
 const SHOWN_ATTRIBUTES: [&str; 2] = ["IS_META", "IS_ROOT"];
 
+/// What HBase's gateway writes into every family, unless the request has another value.
+const FAMILY_DEFAULTS: [(&str, &str); 12] = [
+    ("BLOCKCACHE", "true"),
+    ("BLOCKSIZE", "65536"),
+    ("BLOOMFILTER", "ROW"),
+    ("COMPRESSION", "NONE"),
+    ("DATA_BLOCK_ENCODING", "NONE"),
+    ("INDEX_BLOCK_ENCODING", "NONE"),
+    ("IN_MEMORY", "false"),
+    ("KEEP_DELETED_CELLS", "FALSE"),
+    ("MIN_VERSIONS", "0"),
+    ("REPLICATION_SCOPE", "0"),
+    ("TTL", "2147483647"),
+    ("VERSIONS", "1"),
+];
+
 impl FamilyModel {
     /// Returns the family with HBase's defaults for what is not given.
     ///
@@ -34,6 +50,9 @@ impl FamilyModel {
     /// `InvalidRequest` for an invalid name or value.
     pub(in crate::gateway::rest) fn to_descriptor(&self) -> Result<FamilyDescriptor> {
         let family = FamilyDescriptor::new(self.name.clone())?;
+        let family = FAMILY_DEFAULTS
+            .iter()
+            .fold(family, |family, (name, value)| family.attribute(*name, *value));
         Ok(self
             .attributes
             .iter()

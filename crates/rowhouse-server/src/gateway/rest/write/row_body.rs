@@ -12,7 +12,7 @@ use hyper::body::Frame;
 use rowhouse_format::exception::Exception;
 use rowhouse_model::Row;
 
-use super::row_writer::{Form, RowWriter};
+use super::row_writer::{Form, RowWriter, frame_len};
 use crate::gateway::rest::media::Media;
 use crate::gateway::{GatewayScan, ScannedRows, Session};
 use crate::http::{Connection, HeldAnswer};
@@ -22,25 +22,31 @@ use crate::memory::Reserved;
 /// A scan that is closed when nobody reads on.
 pub(in crate::gateway::rest) struct OpenScan {
     scan: Option<GatewayScan>,
+    /// How many more results there may be: rows, or parts of rows in a scan with a batch.
+    left: u64,
     session: Session,
 }
 
 impl OpenScan {
-    pub(in crate::gateway::rest) fn new(scan: GatewayScan, session: &Session) -> Self {
-        Self { scan: Some(scan), session: session.clone() }
+    pub(in crate::gateway::rest) fn new(scan: GatewayScan, left: u64, session: &Session) -> Self {
+        Self { scan: Some(scan), left, session: session.clone() }
     }
 
     /// Returns the next rows, as [`GatewayScan::next`].
     pub(in crate::gateway::rest) async fn next(&mut self) -> Result<ScannedRows, Exception> {
-        match &mut self.scan {
-            Some(scan) => scan.next(&self.session, REST_SCAN_ROWS, None).await,
-            None => Ok(ScannedRows::default()),
-        }
+        let Some(scan) = self.scan.as_mut().filter(|_| self.left > 0) else {
+            return Ok(ScannedRows::default());
+        };
+        let count = u32::try_from(self.left).unwrap_or(u32::MAX).min(REST_SCAN_ROWS);
+        let mut scanned = scan.next(&self.session, count, None).await?;
+        scanned.rows.truncate(count as usize);
+        self.left -= scanned.rows.len() as u64;
+        Ok(scanned)
     }
 
     /// Returns true if there are no more rows.
     pub(in crate::gateway::rest) fn is_finished(&self) -> bool {
-        self.scan.as_ref().is_none_or(GatewayScan::is_finished)
+        self.left == 0 || self.scan.as_ref().is_none_or(GatewayScan::is_finished)
     }
 }
 
@@ -70,6 +76,11 @@ impl RowAnswer {
         let Self { form, media, rows, memory, scan } = self;
         let bytes: u64 = rows.iter().map(Row::byte_len).sum();
         let scan = scan.filter(|scan| !scan.is_finished());
+        if matches!(form, Form::ProtobufFrames { .. })
+            && let Some(len) = rows.iter().map(frame_len).find(|&len| len > u16::MAX.into())
+        {
+            return too_long(len);
+        }
         let mut writer = RowWriter::new(form);
         writer.push(rows);
         let headers = [(CONTENT_TYPE, media.name())];
@@ -82,7 +93,6 @@ impl RowAnswer {
                 match writer.next() {
                     Ok(Some(part)) => body.extend_from_slice(&part),
                     Ok(None) => return (headers, body).into_response(),
-                    // No row of so few bytes is too long for a frame, except one that is.
                     Err(error) => return too_long(error.0),
                 }
             }

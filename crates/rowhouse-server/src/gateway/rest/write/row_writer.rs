@@ -30,7 +30,10 @@ pub(in crate::gateway::rest) enum Form {
     /// ```text
     /// length u16, big-endian | CellSet | length | CellSet | …
     /// ```
-    ProtobufFrames,
+    ProtobufFrames {
+        /// Whether no rows are an empty message. In HBase that depends on the limit.
+        has_empty: bool,
+    },
 }
 
 /// Values up to this length are encoded together with the cell.
@@ -140,7 +143,7 @@ impl RowWriter {
             self.write_end();
             return Ok(true);
         };
-        if matches!(self.form, Form::ProtobufFrames) {
+        if matches!(self.form, Form::ProtobufFrames { .. }) {
             self.write_frame()?;
             return Ok(true);
         }
@@ -169,7 +172,7 @@ impl RowWriter {
         match &self.form {
             Form::Xml => self.buffer.put_slice(b"</Row>"),
             Form::Json { .. } => self.buffer.put_slice(b"]}"),
-            Form::Protobuf | Form::ProtobufFrames => {}
+            Form::Protobuf | Form::ProtobufFrames { .. } => {}
         }
         Ok(true)
     }
@@ -182,7 +185,7 @@ impl RowWriter {
                 self.buffer.put_slice(if is_empty { b"<CellSet/>" } else { b"<CellSet>" });
             }
             Form::Json { .. } => self.buffer.put_slice(br#"{"Row":["#),
-            Form::Protobuf | Form::ProtobufFrames => {}
+            Form::Protobuf | Form::ProtobufFrames { .. } => {}
         }
     }
 
@@ -190,7 +193,8 @@ impl RowWriter {
         match &self.form {
             Form::Xml if self.has_rows => self.buffer.put_slice(b"</CellSet>"),
             Form::Json { .. } => self.buffer.put_slice(b"]}"),
-            Form::Xml | Form::Protobuf | Form::ProtobufFrames => {}
+            Form::ProtobufFrames { has_empty: true } if !self.has_rows => self.buffer.put_u16(0),
+            Form::Xml | Form::Protobuf | Form::ProtobufFrames { .. } => {}
         }
     }
 
@@ -212,7 +216,7 @@ impl RowWriter {
                 }
                 self.buffer.put_slice(b"\"Cell\":[");
             }
-            Form::Protobuf | Form::ProtobufFrames => put_row_begin(&mut self.buffer, row),
+            Form::Protobuf | Form::ProtobufFrames { .. } => put_row_begin(&mut self.buffer, row),
         }
     }
 
@@ -234,7 +238,7 @@ impl RowWriter {
                 put_number(&mut self.buffer, cell.timestamp().as_millis());
                 self.buffer.put_slice(b",\"$\":\"");
             }
-            Form::Protobuf | Form::ProtobufFrames => {
+            Form::Protobuf | Form::ProtobufFrames { .. } => {
                 put_cell_begin(&mut self.buffer, cell);
                 self.put_raw(cell);
                 return;
@@ -264,8 +268,7 @@ impl RowWriter {
         let mut len = 0;
         let mut count = 0;
         for row in self.rows.iter().take(REST_FRAME_ROWS) {
-            let row_len = row_len(row);
-            let row_len = 1 + encoded_len_varint(row_len as u64) + row_len;
+            let row_len = frame_len(row);
             if count > 0 && len + row_len > usize::from(u16::MAX) {
                 break;
             }
@@ -274,6 +277,7 @@ impl RowWriter {
         }
         let prefix = u16::try_from(len).map_err(|_| TooLongForFrame(len))?;
         self.buffer.put_u16(prefix);
+        self.has_rows = true;
         for row in self.rows.drain(..count) {
             put_row_begin(&mut self.buffer, &row);
             for cell in row.cells() {
@@ -337,6 +341,11 @@ fn cell_len(cell: KeyValue<'_>) -> usize {
     field_len(column) + 1 + encoded_len_varint(millis as u64) + field_len(cell.value().len())
 }
 
+/// Returns the length of a message with one row.
+pub(super) fn frame_len(row: &Row) -> usize {
+    field_len(row_len(row))
+}
+
 fn row_len(row: &Row) -> usize {
     field_len(row.key().len()) + row.cells().map(|cell| field_len(cell_len(cell))).sum::<usize>()
 }
@@ -368,6 +377,8 @@ mod tests {
     use crate::gateway::rest::model::Budget;
     use crate::gateway::rest::read;
 
+    const FRAMES: Form = Form::ProtobufFrames { has_empty: false };
+
     fn row(key: &str, cells: &[(&str, i64, &[u8])]) -> Row {
         let cells = cells.iter().map(|(qualifier, at, value)| {
             let at = Timestamp::from_millis(*at).unwrap();
@@ -377,12 +388,17 @@ mod tests {
     }
 
     fn written(form: Form, rows: Vec<Row>) -> Vec<u8> {
+        // Values that are not encoded are shared.
+        let part_max = match form {
+            Form::Protobuf => usize::MAX,
+            _ => 2 * REST_PART_BYTES,
+        };
         let mut writer = RowWriter::new(form);
         writer.push(rows);
         writer.end();
         let mut body = Vec::new();
         while let Some(part) = writer.next().unwrap() {
-            assert!(part.len() <= 2 * REST_PART_BYTES, "{}", part.len());
+            assert!(part.len() <= part_max, "{}", part.len());
             body.extend_from_slice(&part);
         }
         assert!(writer.has_ended());
@@ -407,7 +423,7 @@ mod tests {
             b"\x0a\x11\x0a\x02r1\x12\x0b\x12\x03f:q\x18\x64\x22\x02v1"
         );
         assert_eq!(
-            written(Form::ProtobufFrames, vec![row("r1", &[("q", 100, b"v1")])]),
+            written(FRAMES, vec![row("r1", &[("q", 100, b"v1")])]),
             b"\0\x13\x0a\x11\x0a\x02r1\x12\x0b\x12\x03f:q\x18\x64\x22\x02v1"
         );
     }
@@ -417,7 +433,8 @@ mod tests {
         assert_eq!(written(Form::Json { keys: None }, vec![]), br#"{"Row":[]}"#);
         assert!(written(Form::Xml, vec![]).ends_with(b"<CellSet/>"));
         assert_eq!(written(Form::Protobuf, vec![]), b"");
-        assert_eq!(written(Form::ProtobufFrames, vec![]), b"");
+        assert_eq!(written(FRAMES, vec![]), b"");
+        assert_eq!(written(Form::ProtobufFrames { has_empty: true }, vec![]), b"\0\0");
     }
 
     #[test]
@@ -450,10 +467,10 @@ mod tests {
     fn a_frame_has_as_many_rows_as_fit() {
         let value = vec![1; 30_000];
         let rows: Vec<_> = (0..4).map(|n| row(&format!("r{n}"), &[("q", 1, &value)])).collect();
-        let body = written(Form::ProtobufFrames, rows);
+        let body = written(FRAMES, rows);
         let first = usize::from(u16::from_be_bytes([body[0], body[1]]));
         assert!(first > 60_000 && body.len() == 2 * (2 + first), "{first} {}", body.len());
-        let mut writer = RowWriter::new(Form::ProtobufFrames);
+        let mut writer = RowWriter::new(FRAMES);
         writer.push([row("r", &[("q", 1, &[0; 70_000])])]);
         assert!(writer.next().is_err());
     }

@@ -137,7 +137,7 @@ const FORMAT: &[Layer] = &[
     ("messages", &["proto", "exception"]),
     ("users", &["token", "sasl"]),
     ("RPC", &["rpc"]),
-    ("conversions", &["convert", "meta", "zk"]),
+    ("conversions", &["convert", "meta", "thrift", "zk"]),
     ("files", &["hfile", "keystore", "pem"]),
 ];
 

@@ -19,7 +19,7 @@ use crate::access::Stream;
 use crate::connection::Pace;
 use crate::gateway::Session;
 use crate::limits::{
-    BUFFER_KEEP_BYTES, GATEWAY_RETRY_TIME, INPUT_BYTES_MAX, INPUT_BYTES_MIN, THRIFT_FIRST_WAIT,
+    BUFFER_KEEP_BYTES, INPUT_BYTES_MAX, INPUT_BYTES_MIN, THRIFT_FIRST_WAIT, THRIFT_MEMORY_WAIT,
 };
 use crate::memory::{CALL_BYTES, Reserved, SMALL_REQUEST_BYTES, TURN_BYTES};
 
@@ -105,7 +105,10 @@ impl<'a> Connection<'a> {
                 Ok(Progress::Missing(missing)) => missing,
                 Err(error) => return self.refuse_input(&error).await,
             };
-            self.reserve(missing).await?;
+            if self.reserve(missing).await? {
+                // The client could not send while the connection waited.
+                pace = Pace::default();
+            }
             let room = missing.clamp(INPUT_BYTES_MIN, INPUT_BYTES_MAX);
             self.input.bytes.reserve(room);
             let is_paced = self.input.memory.is_some();
@@ -131,13 +134,13 @@ impl<'a> Connection<'a> {
     }
 
     /// Reserves memory for the message, of which at least so many bytes are missing. One whose
-    /// length is not known gets more as it comes.
-    async fn reserve(&mut self, missing: usize) -> Result<()> {
+    /// length is not known gets more as it comes. Returns true if some was reserved.
+    async fn reserve(&mut self, missing: usize) -> Result<bool> {
         let Input { bytes, extent, memory, memory_bytes, .. } = &mut self.input;
         let values = extent.as_ref().map_or(0, Extent::value_bytes);
         let required = bytes.len() + missing + values;
         if required <= INPUT_BYTES_MIN || required as u64 <= *memory_bytes {
-            return Ok(());
+            return Ok(false);
         }
         let share = &self.session.share().memory;
         // Twice: as values, and as the cells that are sent on. Growing doubles it.
@@ -151,17 +154,19 @@ impl<'a> Connection<'a> {
             Some(memory) => share.grow(memory, 2 * (target - *memory_bytes)),
         };
         if !grown {
-            // One connection at a time waits for memory while its input has none.
-            let reserve = async {
-                let _turn = self.growth_turn.lock().await;
-                *memory = None;
-                *memory = Some(share.reserve(total(target)).await);
-            };
-            let reserved = tokio::time::timeout(GATEWAY_RETRY_TIME, reserve).await;
-            reserved.map_err(|_| Error::new(ErrorKind::TimedOut, "no memory for a message"))?;
+            // One connection at a time waits for memory while its input has none. Those that wait
+            // for their turn hold what it may need, and no place among the large requests.
+            let held = memory.as_ref().map_or(0, Reserved::bytes);
+            memory.iter_mut().for_each(|memory| memory.shrink_to(held));
+            let turn = tokio::time::timeout(THRIFT_MEMORY_WAIT, self.growth_turn.lock()).await;
+            let _turn = turn.map_err(|_| Error::new(ErrorKind::TimedOut, "no memory in time"))?;
+            *memory = None;
+            *memory = Some(share.reserve(total(target)).await);
         }
-        *memory_bytes = target;
-        Ok(())
+        // A connection that has all that one may have gets no more, and goes on alone.
+        let has_all = memory.as_ref().is_some_and(|memory| memory.bytes() < total(target));
+        *memory_bytes = if has_all { u64::MAX } else { target };
+        Ok(true)
     }
 
     /// Answers a call.

@@ -270,7 +270,7 @@ impl LogReader {
                 Some(reader) => reader,
                 None => self.segment.insert(open(disk, wal, &self.position)?),
             };
-            reader.len = self.end;
+            reader.limit(self.end);
             let RecordRead::Record { record, len, sequence, .. } = reader.at(offset)? else {
                 return Err(self.not_a_record(wal));
             };

@@ -17,6 +17,7 @@ mod damaged_indexes;
 mod deletes;
 mod designs;
 mod faults;
+mod feed;
 mod guide_in_chinese;
 mod heat;
 mod index_answers;

@@ -362,7 +362,7 @@ impl Changes {
         };
         match &next {
             Some(change) => self.returned = change.position().clone(),
-            // Nothing of what was read since is followed.
+            // The records that were read since are of other tables.
             None if self.copy.is_none() => self.returned = self.reader.position().clone(),
             None => {}
         }
@@ -393,7 +393,7 @@ impl Changes {
     }
 
     /// Begins a copy of the table, after which the changes from now on follow: for a follower that
-    /// was told that the table changed as a whole.
+    /// has read that the table changed as a whole.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if all tables are followed.

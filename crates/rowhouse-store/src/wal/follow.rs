@@ -92,7 +92,7 @@ impl Wal {
         }
     }
 
-    /// Returns the position at the end of what followers may read.
+    /// Returns the position at the end of the records that followers may read.
     pub(crate) fn readable_end(&self) -> ChangePosition {
         loop {
             let Position { segment, offset } = self.readable();

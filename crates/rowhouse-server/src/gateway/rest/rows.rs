@@ -325,7 +325,7 @@ fn only(rows: &CellSet) -> Result<&RowModel, Refusal> {
     }
 }
 
-/// Makes a mutation if the last cell of the row, which is not a part of the mutation, has the value.
+/// Makes a mutation if the column has the value of `check`.
 async fn mutate_if(
     session: &Session,
     table: &TableName,

@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_scanners_hold_is_bounded_and_given_back() {
+    fn rows_held_by_scanners_are_bounded_and_given_back() {
         let all = Arc::new(AtomicU64::new(0));
         let held = || Held { bytes: 0, all: Arc::clone(&all) };
         let (mut one, mut two) = (held(), held());

@@ -180,7 +180,7 @@ pub(super) fn attributes(
     let Some(Pairs(pairs)) = attributes else { return Ok(Attributes::default()) };
     let pairs = pairs
         .into_iter()
-        .map(|(name, value)| NameBytesPair { name: escape(&name).to_string(), value: Some(value) });
+        .map(|(name, value)| NameBytesPair { name: escape(&name), value: Some(value) });
     let read = Attributes::read(pairs.collect(), is_scan);
     read.map_err(|error| remote(exception(error)).into())
 }

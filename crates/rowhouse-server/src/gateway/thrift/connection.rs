@@ -12,6 +12,7 @@ use rowhouse_format::thrift::{
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{Mutex, watch};
+use tokio::time::Instant;
 
 use super::call::{Caller, Returned, takes_large_arguments};
 use super::scanners::Scanners;
@@ -34,6 +35,8 @@ pub(super) struct Connection<'a> {
     /// Held by the connection that waits for more memory without the memory that it had.
     pub(super) growth_turn: &'a Mutex<()>,
     pub(super) stop: watch::Receiver<bool>,
+    /// When a client that has sent nothing is late.
+    first_end: Instant,
     input: Input,
     output: BytesMut,
     /// The connection's open scanners.
@@ -75,6 +78,7 @@ impl<'a> Connection<'a> {
             scanners,
             growth_turn,
             stop,
+            first_end: Instant::now() + THRIFT_FIRST_WAIT,
             input: Input::default(),
             output: BytesMut::new(),
             scanner_count: Arc::default(),
@@ -83,15 +87,11 @@ impl<'a> Connection<'a> {
 
     /// Answers calls until the client ends the connection, or the server stops.
     pub(super) async fn run(&mut self) -> Result<()> {
-        let first = tokio::time::timeout(THRIFT_FIRST_WAIT, self.message());
-        let late = |_| Error::new(ErrorKind::TimedOut, "no message in time");
-        let mut message = first.await.map_err(late)??;
-        while let Some(read) = message {
+        while let Some(read) = self.message().await? {
             self.answer(read).await?;
             self.write().await?;
             // A client that sends calls without reading answers lets others have a turn.
             tokio::task::consume_budget().await;
-            message = self.message().await?;
         }
         self.stream.shutdown().await
     }
@@ -115,6 +115,9 @@ impl<'a> Connection<'a> {
             let read = tokio::select! {
                 read = self.stream.read_buf(&mut self.input.bytes) => read?,
                 _ = self.stop.wait_for(|is_stopping| *is_stopping) => return Ok(None),
+                () = tokio::time::sleep_until(self.first_end), if self.input.carriage.is_none() => {
+                    return Err(Error::new(ErrorKind::TimedOut, "no message in time"));
+                }
                 () = pace.passed(), if is_paced => {
                     if pace.is_slow() && self.session.share().memory.process().waiting() > 0 {
                         let message = "a message comes too slowly while others wait for memory";

@@ -56,9 +56,9 @@ impl ColumnType {
         if is_hashed {
             return Self::Bytes;
         }
-        match (field_type, needs) {
+        match (field_type, needs.first()) {
             (FieldType::Time { unit, .. }, _) => Self::Timestamp(*unit),
-            (_, [Holds::Whole { min, max }]) => {
+            (_, Some(Holds::Whole { min, max })) => {
                 if *min >= i128::from(i64::MIN) && *max <= i128::from(i64::MAX) {
                     Self::Int64
                 } else if *min >= 0 && *max <= i128::from(u64::MAX) {
@@ -67,19 +67,19 @@ impl ColumnType {
                     Self::Decimal128
                 }
             }
-            (_, [Holds::Float { .. }]) => Self::Float64,
-            (_, [Holds::Bool]) => Self::Bool,
-            (_, [Holds::Bytes | Holds::Array { .. }]) => Self::Bytes,
-            (_, [Holds::Uuid]) => Self::Uuid,
-            (_, [Holds::Date]) => Self::Date32,
-            // Of other systems' times none is finer.
-            (_, [Holds::Time]) => Self::Timestamp(TimeUnit::Micros),
+            (_, Some(Holds::Float { .. })) => Self::Float64,
+            (_, Some(Holds::Bool)) => Self::Bool,
+            (_, Some(Holds::Bytes | Holds::Array { .. })) => Self::Bytes,
+            (_, Some(Holds::Uuid)) => Self::Uuid,
+            (_, Some(Holds::Date)) => Self::Date32,
+            // A finer time of another system is refused when it is pushed.
+            (_, Some(Holds::Time)) => Self::Timestamp(TimeUnit::Micros),
             // Texts; addresses, decimals and lists as they are printed.
             _ => Self::Text,
         }
     }
 
-    /// The name by which `rowhouse/_arrow.py` knows the type.
+    /// The name by which `package/rowhouse/_arrow.py` knows the type.
     fn name(self) -> &'static str {
         match self {
             Self::Int64 => "int64",

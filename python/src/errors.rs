@@ -1,4 +1,4 @@
-//! Errors of the library as the exceptions that `rowhouse/errors.py` declares.
+//! Errors of the library as the exceptions that `package/rowhouse/errors.py` declares.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use rowhouse::Result;
@@ -220,7 +220,7 @@ impl Ready {
         this
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyErr {
-        pyo3::exceptions::PyStopIteration::new_err((self.0.clone_ref(py),))
+    fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Err(PyStopIteration::new_err((self.0.clone_ref(py),)))
     }
 }

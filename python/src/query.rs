@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use rowhouse::key::TimeZone;
 use rowhouse::query::{Page as ReadPage, Predicate, Query as Planned};
 use rowhouse::{Result, Table as Stored, Value};
 
@@ -26,7 +25,6 @@ pub(crate) struct QueryOptions {
     pub(crate) reversed: bool,
     pub(crate) zone: Option<String>,
     pub(crate) using: Option<String>,
-    pub(crate) using_key: bool,
     pub(crate) by_score: bool,
     pub(crate) by_field: Option<String>,
     pub(crate) with_misfits: bool,
@@ -64,27 +62,20 @@ impl QueryOptions {
             query = query.after(token);
         }
         if let Some(zone) = &self.zone {
-            query = query.zone(parse_zone(zone)?);
+            query = query.zone(rowhouse_schema::parse_zone(zone)?);
         }
-        if let Some(index) = &self.using {
-            query = query.using(index);
-        }
+        query = match self.using.as_deref() {
+            None => query,
+            Some("key") => query.using_key(),
+            Some(index) => query.using(index),
+        };
         if let Some(field) = &self.by_field {
             query = query.by_field(field);
         }
         query = if self.reversed { query.reversed() } else { query };
-        query = if self.using_key { query.using_key() } else { query };
         query = if self.by_score { query.by_score() } else { query };
         Ok(if self.with_misfits { query.with_misfits() } else { query })
     }
-
-    fn has_matches(&self) -> Result<bool> {
-        Ok(self.predicate()?.has_matches())
-    }
-}
-
-fn parse_zone(text: &str) -> Result<TimeZone> {
-    rowhouse_schema::parse_zone(text)
 }
 
 /// The calls of a query, for both faces.
@@ -171,10 +162,15 @@ impl QueryBase {
         let (table, options) = self.shared();
         let explained = async move {
             let query = options.on(&table)?;
-            Ok(if options.has_matches()? {
-                query.explain_search().await?.to_string()
-            } else {
-                query.explain_access().await?.to_string()
+            if options.predicate()?.has_matches() {
+                return Ok(query.explain_search().await?.to_string());
+            }
+            let plan = query.explain()?;
+            let access = query.explain_access().await?;
+            Ok(match (access.paths().len(), access.index_plan()) {
+                (..=1, _) => plan.to_string(),
+                (_, Some(_)) => format!("{access}by the key instead:\n{plan}"),
+                (_, None) => format!("{access}by the key:\n{plan}"),
             })
         };
         self.executor().run(py, explained, text)

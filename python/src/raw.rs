@@ -143,7 +143,7 @@ impl Get {
 }
 
 /// A request for a range of rows: from `start` to before `stop`, or those that begin with `prefix`;
-/// without them all. The other arguments are as of `Get`. `caching` is how many rows a server sends
+/// without them all. With `reversed` the range is the same, and is read from its end. The other arguments are as of `Get`. `caching` is how many rows a server sends
 /// at a time, `raw` returns delete markers and deleted cells too.
 #[pyclass(frozen, module = "rowhouse")]
 pub(crate) struct Scan {

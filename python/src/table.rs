@@ -352,13 +352,13 @@ impl TableBase {
     ///
     /// `where` has values that must be equal, so that no text is put together:
     /// `query("at during 2022-12", where={"user": name})`. `columns` are names of declared
-    /// columns, `family:qualifier` or `family:`; without them all cells are read.
+    /// columns, `family:qualifier` or `family:`; without them all cells are read. `using` names the
+    /// index to read by, in whose order the rows then come, or is `"key"`.
     #[pyo3(signature = (
         text="", *, r#where=None, columns=None, limit=None, offset=0, after=None, reversed=false,
-        zone=None, using=None, using_key=false, by_score=false, by_field=None, with_misfits=false
+        zone=None, using=None, by_score=false, by_field=None, with_misfits=false
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
-    #[expect(clippy::fn_params_excessive_bools, reason = "keyword arguments of Python")]
     fn query<'py>(
         &self,
         py: Python<'py>,
@@ -371,7 +371,6 @@ impl TableBase {
         reversed: bool,
         zone: Option<&str>,
         using: Option<String>,
-        using_key: bool,
         by_score: bool,
         by_field: Option<String>,
         with_misfits: bool,
@@ -386,7 +385,6 @@ impl TableBase {
             reversed,
             zone: zone.map(str::to_owned),
             using,
-            using_key,
             by_score,
             by_field,
             with_misfits,

@@ -67,7 +67,7 @@ def module(url: str, rows: int) -> None:
 
 
 def happybase(address: str, rows: int) -> None:
-    import happybase as client  # type: ignore[import-untyped]
+    import happybase as client
 
     host, _, port = address.rpartition(":")
     connection = client.Connection(host, int(port))

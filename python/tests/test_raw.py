@@ -101,7 +101,8 @@ def test_a_checked_put_happens_under_the_condition_only(raw: rowhouse.RawTable) 
 
 
 def test_a_batch_names_the_requests_that_failed(raw: rowhouse.RawTable) -> None:
-    requests = [Put("a").add("f", "q", "1"), Put("b").add("none", "q", "2"), Delete("c")]
+    requests: list[Put | Delete] = [Put("a").add("f", "q", "1"), Put("b").add("none", "q", "2")]
+    requests.append(Delete("c"))
     with pytest.raises(rowhouse.BatchError) as caught:
         raw.batch(requests)
     assert list(caught.value.errors) == [1]

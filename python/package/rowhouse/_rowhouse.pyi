@@ -5,6 +5,30 @@ from typing import Any, Literal, TypedDict, TypeVar, final
 
 from typing_extensions import Self, TypeAlias, Unpack
 
+__all__ = [
+    "AsyncDatabase",
+    "AsyncQuery",
+    "AsyncRawTable",
+    "AsyncRows",
+    "AsyncTable",
+    "Cell",
+    "Database",
+    "Delete",
+    "Get",
+    "Hashed",
+    "Page",
+    "Put",
+    "Query",
+    "RawRow",
+    "RawTable",
+    "Row",
+    "Rows",
+    "Scan",
+    "Table",
+    "__version__",
+    "open",
+    "open_async",
+]
 __version__: str
 
 _T = TypeVar("_T")

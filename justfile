@@ -57,6 +57,11 @@ kits:
     cargo build --release --locked --bin rowhouse
     kits/run.sh target/release/rowhouse
 
+# Build the Python module, and test it with the release binary (Python 3.9).
+python:
+    cargo build --release --locked --bin rowhouse
+    python/run.sh target/release/rowhouse
+
 # Run HBase's own client tests against the release binary (Java 17 and Maven).
 hbase-tests *CLASSES:
     cargo build --release --locked --bin rowhouse

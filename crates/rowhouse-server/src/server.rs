@@ -161,15 +161,14 @@ impl Server {
                 refuse_exposed(address, "--listen", &options)?;
             }
         }
-        for address in web.iter().map(local_addresses).collect::<Result<Vec<_>>>()?.concat() {
-            refuse_exposed(address, "--web", &options)?;
+        for (port, flag) in [(&web, "--web"), (&rest, "--rest")] {
+            for address in port.iter().map(local_addresses).collect::<Result<Vec<_>>>()?.concat() {
+                refuse_exposed(address, flag, &options)?;
+            }
         }
-        if let Some(listener) = &rest {
-            refuse_exposed(local_address(listener)?, "--rest", &options)?;
-        }
-        if let Some(listener) = &thrift {
+        for address in thrift.iter().map(local_addresses).collect::<Result<Vec<_>>>()?.concat() {
             let user = options.thrift_user.as_deref();
-            refuse_exposed_without_users(local_address(listener)?, "--thrift", user, &options)?;
+            refuse_exposed_without_users(address, "--thrift", user, &options)?;
         }
         access.check_name(&master.announced.0);
         let zookeeper = match &options.zookeeper {

@@ -129,6 +129,7 @@ mod tests {
             report: HeatReport { columns: vec![column], ..HeatReport::default() },
             schema: Some(schema),
             regions: Vec::new(),
+            placement: Default::default(),
             first_values: None,
         };
         let svg = svg(&heat);

@@ -17,6 +17,7 @@ const MEDIA: [Media; 3] = [Media::Json, Media::Xml, Media::Protobuf];
 ///
 /// # Panics
 /// If rows take more memory than was reserved for them, or a scan is made of a path of one row.
+#[cfg_attr(not(feature = "fuzzing"), allow(unreachable_pub, reason = "fuzz targets call it"))]
 pub fn rest_request(number: u8, input: &[u8]) {
     let media = MEDIA[usize::from(number) % MEDIA.len()];
     if let Ok(text) = std::str::from_utf8(input) {

@@ -16,12 +16,12 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::super::page::{Page, Place};
 use super::super::reader::Reader;
 use super::super::shown::count;
-use super::super::solr::body::{Read, read_form};
-use super::super::solr::form::pairs;
 use super::super::state::{Web, failed};
 use super::super::words;
 use super::designs::Designs;
 use super::form::page_of;
+use crate::http::body::{Read, read_form};
+use crate::http::form::pairs;
 use crate::limits::{WEB_DESIGN_FORM_BYTES_MAX, WEB_DESIGN_WAIT, WEB_SIMULATION_WAIT};
 use crate::simulator::DesignSimulator;
 

@@ -9,9 +9,9 @@ use rowhouse_model::{Error, Result};
 
 use super::super::page::Page;
 use super::super::reader::Reader;
-use super::super::solr::body::{Read, read_form};
 use super::super::state::Web;
 use super::super::words;
+use crate::http::body::{Read, read_form};
 use crate::limits::{WEB_DESIGN_FORM_BYTES_MAX, WEB_URI_BYTES_MAX};
 
 const PATH: &str = "/design/file";

@@ -26,7 +26,6 @@ trap 'rm -rf "$wheels"' EXIT
   --interpreter "$python" --out "$wheels"
 "$python" -m pip install --quiet --no-deps --force-reinstall "$wheels"/*.whl
 
-
 "$cache/venv/bin/pytest" --quiet
 # The stubs are those of the compiled module, and the tests use them rightly.
 "$cache/venv/bin/stubtest" --allowlist stubtest.txt rowhouse._rowhouse >"$wheels/stubtest.log" ||

@@ -48,6 +48,9 @@ impl Names {
     }
 }
 
+/// A text with the start and end of each word to mark, in characters.
+type MarkedText = (String, Vec<(usize, usize)>);
+
 /// A row: a mapping from the names of the key fields and declared columns to their values. A name
 /// is also an attribute, unless the class has one of that name. A column without a cell, or that
 /// was not read, is `None`; a column whose qualifiers hold data is a list of tuples, the fields in
@@ -212,12 +215,7 @@ impl Row {
     /// The part of a text around the words that the search found, of about `chars` characters, with
     /// the start and end of each word in it; `None` if the text has none of the words.
     #[pyo3(signature = (name, chars=120))]
-    fn snippet(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        chars: usize,
-    ) -> PyResult<Option<(String, Vec<(usize, usize)>)>> {
+    fn snippet(&self, py: Python<'_>, name: &str, chars: usize) -> PyResult<Option<MarkedText>> {
         let snippet = self.row.snippet(name, chars).or_raise(py)?;
         Ok(snippet.map(|snippet| {
             // Python counts characters.

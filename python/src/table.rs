@@ -119,11 +119,12 @@ impl TableBase {
     }
 }
 
-/// Returns true if a name belongs to the key: a field, or a computed field that is given.
+/// Returns true if a name belongs to the key: a field, a salt that is given, or an unknown name, for
+/// which the template reports the mistake.
 fn is_key_name(table: &Stored, name: &str) -> bool {
-    let Ok(schema) = table.key_schema() else { return false };
-    let is_column = table.column_schema().is_ok_and(|columns| columns.column(name).is_ok());
-    schema.field(name).is_some() || !is_column
+    let is_field = table.key_schema().is_ok_and(|schema| schema.field(name).is_some());
+    let is_column = || table.column_schema().is_ok_and(|columns| columns.column(name).is_ok());
+    is_field || !is_column()
 }
 
 /// Reads names with values.
@@ -219,7 +220,7 @@ impl TableBase {
         values: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let values = values.cloned().unwrap_or_else(|| PyDict::new(py));
-        // The first attempt finds out whether the salt was given; the library refuses a random one.
+        // With a random salt the same values may be in another row: the template requires the salt.
         let schema = self.stored().key_schema().or_raise(py)?;
         if schema.has_salt() {
             let fields = values.iter().filter_map(|(name, value)| {

@@ -63,14 +63,14 @@ pub struct Options {
     /// Where HBase's REST interface is served, with the feature `rest`; `None`, the default, for
     /// nowhere. HBase's own port is [`Options::REST_ADDRESS`].
     pub rest: Option<String>,
-    /// Where HBase's Thrift interface is served, with the feature `thrift`; `None`, the default, for
-    /// nowhere. HBase's own port is [`Options::THRIFT_ADDRESS`].
+    /// Where HBase's Thrift interface is served, with the feature `thrift`; `None`, the default,
+    /// for nowhere. HBase's own port is [`Options::THRIFT_ADDRESS`].
     pub thrift: Option<String>,
     /// The user for whom Thrift clients act: their protocol has no users. `None`, the default, is
     /// the user `thrift`, and is an error if users are checked.
     pub thrift_user: Option<String>,
-    /// The certificate for TLS on the RPC, web, REST and Thrift ports, with the feature `tls`. `None`, the
-    /// default, accepts plain connections alone. The ZooKeeper port is always plain.
+    /// The certificate for TLS on the RPC, web, REST and Thrift ports, with the feature `tls`.
+    /// `None`, the default, accepts plain connections alone. The ZooKeeper port is always plain.
     pub tls: Option<TlsFiles>,
     /// Whether connections without TLS are accepted on a server with a certificate. `None`, the
     /// default, accepts them over loopback. [`Plain::Refuse`] without a certificate is an error.

@@ -41,7 +41,7 @@ pub(super) struct Connection<'a> {
     scanner_count: Arc<AtomicUsize>,
 }
 
-/// What has come of a message.
+/// The part of a message that has come.
 #[derive(Default)]
 struct Input {
     bytes: BytesMut,
@@ -155,7 +155,7 @@ impl<'a> Connection<'a> {
             Some(memory) => share.grow(memory, 2 * (target - *memory_bytes)),
         };
         if !grown {
-            // What waits for memory holds none. What has come of the message is counted apart.
+            // A message that waits for memory holds none, and is counted apart.
             let units = (bytes.len() >> 10) as u32 + 1;
             let full = |_| Error::new(ErrorKind::TimedOut, "too many messages wait for memory");
             let _waiting = self.waiting.try_acquire_many(units).map_err(full)?;
@@ -341,7 +341,7 @@ impl Input {
         self.memory_bytes = 0;
         let memory = self.memory.take();
         if memory.is_some() {
-            // What follows must not hold the message's buffer.
+            // The rest must not hold the message's buffer.
             self.bytes = BytesMut::from(&self.bytes[..]);
         }
         Progress::Whole(Message { bytes, carriage, memory })

@@ -6,7 +6,7 @@
 //! | file | content |
 //! |---|---|
 //! | `connection.rs` | messages, their memory, answers |
-//! | `call.rs` | the list of methods, and what arguments mean |
+//! | `call.rs` | the list of methods, and their arguments |
 //! | `admin.rs`, `read.rs`, `write.rs`, `scanners.rs` | the methods |
 //! | `failure.rs` | exceptions as Apache's gateway sends them |
 

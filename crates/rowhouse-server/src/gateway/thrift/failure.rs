@@ -11,7 +11,7 @@ pub(super) enum Thrown {
     Declared(Failure),
     /// Java's `IllegalArgumentException`: some methods declare it, for others it is unexpected.
     IllegalArgument(String),
-    /// One that the method does not declare, such as Java's exception for an argument that is not sent.
+    /// One that the method does not declare, such as Java's for an argument that is not sent.
     Unexpected(String),
 }
 
@@ -90,8 +90,8 @@ fn is_of_table(exception: &Exception) -> bool {
         .any(|class| exception.class.strip_prefix("org.apache.hadoop.hbase.") == Some(class))
 }
 
-/// Returns the exception of HBase's client for the failed actions of a batch, which Thrift clients may
-/// repeat whatever the reason.
+/// Returns the exception of HBase's client for the failed actions of a batch, which Thrift clients
+/// may repeat.
 pub(super) fn of_batch(failed: &[Exception]) -> Option<Failure> {
     let actions = |count: usize| format!("{count} action{}", if count == 1 { "" } else { "s" });
     let times = |count: usize| format!("{count} time{}", if count == 1 { "" } else { "s" });

@@ -167,9 +167,9 @@ pub(crate) const REST_SCANNERS_HELD_BYTES_MAX: u64 = 32 << 20;
 /// `hbase.thrift.server.socket.read.timeout`.
 #[cfg(feature = "thrift")]
 pub(crate) const THRIFT_FIRST_WAIT: Duration = Duration::from_secs(60);
-/// How long a Thrift message that has come in part waits behind another one for more memory.
+/// Bytes of Thrift messages without frames that have come in part and wait for more memory.
 #[cfg(feature = "thrift")]
-pub(crate) const THRIFT_MEMORY_WAIT: Duration = Duration::from_secs(30);
+pub(crate) const THRIFT_WAITING_BYTES_MAX: usize = 64 << 20;
 /// Open scanners of all Thrift clients.
 #[cfg(feature = "thrift")]
 pub(crate) const THRIFT_SCANNERS_MAX: usize = 10_000;

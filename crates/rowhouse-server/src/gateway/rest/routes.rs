@@ -4,7 +4,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request as HttpRequest, State};
 use axum::http::StatusCode;
-use axum::http::header::{ALLOW, HeaderValue};
+use axum::http::header::{ALLOW, CACHE_CONTROL, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use rowhouse_model::TableName;
 
@@ -53,10 +53,11 @@ pub(super) async fn answer(
             }
         },
     };
-    let is_described = response.headers().get(axum::http::header::CACHE_CONTROL).cloned();
+    // HBase's own value stays.
+    let caching = response.headers().get(CACHE_CONTROL).cloned();
     guard::protect(&mut response);
-    if let Some(cached) = is_described {
-        response.headers_mut().insert(axum::http::header::CACHE_CONTROL, cached);
+    if let Some(caching) = caching {
+        response.headers_mut().insert(CACHE_CONTROL, caching);
     }
     response
 }

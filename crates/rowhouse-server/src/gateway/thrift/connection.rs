@@ -11,7 +11,7 @@ use rowhouse_format::thrift::{
     Method, Reader, Writer, write_answer,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
 use super::call::{Caller, Returned, takes_large_arguments};
@@ -19,9 +19,7 @@ use super::scanners::Scanners;
 use crate::access::Stream;
 use crate::connection::Pace;
 use crate::gateway::Session;
-use crate::limits::{
-    BUFFER_KEEP_BYTES, INPUT_BYTES_MAX, INPUT_BYTES_MIN, THRIFT_FIRST_WAIT, THRIFT_MEMORY_WAIT,
-};
+use crate::limits::{BUFFER_KEEP_BYTES, INPUT_BYTES_MAX, INPUT_BYTES_MIN, THRIFT_FIRST_WAIT};
 use crate::memory::{CALL_BYTES, Reserved, SMALL_REQUEST_BYTES, TURN_BYTES};
 
 /// The bytes before a message in a frame.
@@ -32,8 +30,8 @@ pub(super) struct Connection<'a> {
     pub(super) peer: SocketAddr,
     pub(super) session: &'a Session,
     pub(super) scanners: &'a Scanners,
-    /// Held by the connection that waits for more memory without the memory that it had.
-    pub(super) growth_turn: &'a Mutex<()>,
+    /// Kilobytes of messages that have come in part and wait for memory.
+    pub(super) waiting: &'a Semaphore,
     pub(super) stop: watch::Receiver<bool>,
     /// When a client that has sent nothing is late.
     first_end: Instant,
@@ -43,7 +41,7 @@ pub(super) struct Connection<'a> {
     scanner_count: Arc<AtomicUsize>,
 }
 
-/// What has come of a message.
+/// The part of a message that has come.
 #[derive(Default)]
 struct Input {
     bytes: BytesMut,
@@ -68,7 +66,7 @@ impl<'a> Connection<'a> {
         peer: SocketAddr,
         session: &'a Session,
         scanners: &'a Scanners,
-        growth_turn: &'a Mutex<()>,
+        waiting: &'a Semaphore,
         stop: watch::Receiver<bool>,
     ) -> Self {
         Self {
@@ -76,7 +74,7 @@ impl<'a> Connection<'a> {
             peer,
             session,
             scanners,
-            growth_turn,
+            waiting,
             stop,
             first_end: Instant::now() + THRIFT_FIRST_WAIT,
             input: Input::default(),
@@ -157,12 +155,10 @@ impl<'a> Connection<'a> {
             Some(memory) => share.grow(memory, 2 * (target - *memory_bytes)),
         };
         if !grown {
-            // One connection at a time waits for memory while its input has none. Those that wait
-            // for their turn hold what it may need, and no place among the large requests.
-            let held = memory.as_ref().map_or(0, Reserved::bytes);
-            memory.iter_mut().for_each(|memory| memory.shrink_to(held));
-            let turn = tokio::time::timeout(THRIFT_MEMORY_WAIT, self.growth_turn.lock()).await;
-            let _turn = turn.map_err(|_| Error::new(ErrorKind::TimedOut, "no memory in time"))?;
+            // A message that waits for memory holds none, and is counted apart.
+            let units = (bytes.len() >> 10) as u32 + 1;
+            let full = |_| Error::new(ErrorKind::TimedOut, "too many messages wait for memory");
+            let _waiting = self.waiting.try_acquire_many(units).map_err(full)?;
             *memory = None;
             *memory = Some(share.reserve(total(target)).await);
         }
@@ -345,7 +341,7 @@ impl Input {
         self.memory_bytes = 0;
         let memory = self.memory.take();
         if memory.is_some() {
-            // What follows must not hold the message's buffer.
+            // The rest must not hold the message's buffer.
             self.bytes = BytesMut::from(&self.bytes[..]);
         }
         Progress::Whole(Message { bytes, carriage, memory })

@@ -40,7 +40,7 @@ struct Scanner {
     /// `None` once it is closed.
     scan: tokio::sync::Mutex<Option<GatewayScan>>,
     is_sorted: bool,
-    /// What the scan's bounds, columns and filter have.
+    /// The bytes of the scan's bounds, columns and filter.
     bytes: usize,
     used: Mutex<Instant>,
     /// The scanners that were opened on the same connection.
@@ -126,7 +126,7 @@ impl Scanners {
         let mut memory = Vec::new();
         let mut bytes = 0;
         while (rows.len() as u32) < count && !scan.is_finished() && bytes < THRIFT_JOINED_BYTES {
-            // What holds rows does not wait for memory.
+            // A call that holds rows does not wait for memory.
             let call = if memory.is_empty() { None } else { session.try_reserve_call() };
             if call.is_none() && !memory.is_empty() {
                 break;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rowhouse_model::{
     Cell, Change, ChangePosition, Delete, Durability, ErrorKind, FamilyDescriptor, Mutation, Put,
-    Scan, TableDescriptor, TableName, WholeTableChangeKind,
+    Scan, TableDescriptor, TableName,
 };
 use rowhouse_store::{Changes, ChangesFrom, CompactionKind, Settings, Store};
 
@@ -377,7 +377,7 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let mut store = open(&dir);
         create(&store, &name());
-        let (_sink_dir, sink) = self::store();
+        let (_sink_dir, sink) = store();
         let mut saved: Option<ChangePosition> = None;
         let mut changes: Option<Changes> = None;
         let mut seen: Vec<String> = Vec::new();
@@ -405,7 +405,7 @@ proptest! {
                     let _ = store.split_region(&region.name().full, Some(row.into()));
                 }
                 Step::Reopen => {
-                    changes = None;
+                    drop(changes.take());
                     store.close().unwrap();
                     store = open(&dir);
                     changes = saved.as_ref().map(|saved| follow(&store, from(saved)));
@@ -456,7 +456,7 @@ proptest! {
         after in prop::collection::vec(0..9u8, 0..20),
         reads in 0..30usize,
     ) {
-        let (_dir, store) = self::store();
+        let (_dir, store) = store();
         for (at, row) in before.iter().enumerate() {
             write(&store, &row.to_string(), &format!("b{at}"));
         }

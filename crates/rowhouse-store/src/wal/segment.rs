@@ -24,6 +24,15 @@ pub(super) struct SegmentHeader {
     pub(super) boot_id: [u8; 16],
 }
 
+/// A position where the log ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogEnd {
+    pub(crate) segment: u64,
+    /// Bytes of that segment's header and records.
+    pub(crate) len: u64,
+    pub(crate) last_sequence: u64,
+}
+
 impl SegmentHeader {
     pub(super) fn encode(&self) -> [u8; HEADER_LEN] {
         let mut bytes = Vec::with_capacity(HEADER_LEN);

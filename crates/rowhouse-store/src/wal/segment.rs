@@ -10,8 +10,8 @@ pub(super) const HEADER_LEN: usize = 64;
 
 const MAGIC: [u8; 8] = *b"ROWHWAL\0";
 const VERSION: u32 = 4;
-/// The oldest version that this code reads. Records in it do not state the manifest's age; those of
-/// version 3 do, and have no times and no table changes.
+/// The oldest version that this code reads. Records in it do not state the manifest's age; in
+/// version 3 they do, and have no times and no table changes.
 const VERSION_OLDEST: u32 = 2;
 
 /// A segment header. It is on disk before the segment has its name.

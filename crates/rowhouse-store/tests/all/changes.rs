@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rowhouse_model::{
     Cell, Change, ChangePosition, Delete, Durability, ErrorKind, FamilyDescriptor, Mutation, Put,
-    Scan, TableDescriptor, TableName, WholeTableChangeKind,
+    Scan, TableDescriptor, TableName,
 };
 use rowhouse_store::{Changes, ChangesFrom, CompactionKind, Settings, Store};
 
@@ -371,7 +371,7 @@ proptest! {
     /// A copy, begun at any time, and the changes after it, with repetitions from the last saved
     /// position, make the same table.
     #[test]
-    fn a_follower_that_begins_with_a_copy_holds_what_the_table_holds(
+    fn a_follower_that_begins_with_a_copy_equals_the_table(
         steps in prop::collection::vec(step(), 1..60), begin in 0..40usize,
     ) {
         let dir = tempfile::tempdir().unwrap();
@@ -405,7 +405,7 @@ proptest! {
                     let _ = store.split_region(&region.name().full, Some(row.into()));
                 }
                 Step::Reopen => {
-                    changes = None;
+                    drop(changes.take());
                     store.close().unwrap();
                     store = open(&dir);
                     changes = saved.as_ref().map(|saved| follow(&store, from(saved)));
@@ -456,7 +456,7 @@ proptest! {
         after in prop::collection::vec(0..9u8, 0..20),
         reads in 0..30usize,
     ) {
-        let (_dir, store) = self::store();
+        let (_dir, store) = store();
         for (at, row) in before.iter().enumerate() {
             write(&store, &row.to_string(), &format!("b{at}"));
         }

@@ -172,7 +172,7 @@ pub enum WholeTableChangeKind {
     Dropped,
     /// A family was removed, or retains other cells than before.
     Altered,
-    /// The rows were replaced: by those of a snapshot, of a table that took this table's name, or
+    /// The rows were replaced: by the rows of a snapshot, of a table that took this table's name, or
     /// of a promoted index.
     Restored,
 }

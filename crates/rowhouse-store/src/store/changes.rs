@@ -81,7 +81,7 @@ struct Copying {
 }
 
 impl Store {
-    /// Returns the changes to all tables after a position, those of index tables too.
+    /// Returns the changes to all tables after a position, index tables included.
     ///
     /// # Errors
     /// `PositionLost` if the changes after the position are no longer retained, or the position is

@@ -9,17 +9,9 @@ use rowhouse_model::{ChangePosition, Result};
 use super::reader::{RecordRead, SegmentReader};
 use super::record::{NO_SEQUENCE, Record, SealedRecord, TableRecord};
 use super::segment::{self, HEADER_LEN};
-use super::segments::ClosedSegment;
+use super::segments::RetainedSegment;
 use super::writer::{Position, Wal};
 use crate::disk::Disk;
-
-/// A released segment that followers need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RetainedSegment {
-    pub(crate) segment: ClosedSegment,
-    /// When it was released, in milliseconds since 1970.
-    pub(crate) since_millis: i64,
-}
 
 /// A segment that can be read.
 #[derive(Clone, Copy, Debug)]

@@ -371,7 +371,7 @@ proptest! {
     /// A copy, begun at any time, and the changes after it, with repetitions from the last saved
     /// position, make the same table.
     #[test]
-    fn a_follower_that_begins_with_a_copy_holds_what_the_table_holds(
+    fn a_follower_that_begins_with_a_copy_equals_the_table(
         steps in prop::collection::vec(step(), 1..60), begin in 0..40usize,
     ) {
         let dir = tempfile::tempdir().unwrap();

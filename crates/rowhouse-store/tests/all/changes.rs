@@ -377,7 +377,7 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let mut store = open(&dir);
         create(&store, &name());
-        let (_sink_dir, sink) = store();
+        let (_sink_dir, sink) = self::store();
         let mut saved: Option<ChangePosition> = None;
         let mut changes: Option<Changes> = None;
         let mut seen: Vec<String> = Vec::new();

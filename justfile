@@ -39,7 +39,7 @@ shell *ARGS:
 ci:
     .ci/run
 
-# Build the program and package it into target/release-files: archive, .deb, image, checksums.
+# Build the program and package it into target/release-files: archive, .deb, image, kits, crates, checksums.
 release:
     .ci/release
 
@@ -56,6 +56,11 @@ compat:
 kits:
     cargo build --release --locked --bin rowhouse
     kits/run.sh target/release/rowhouse
+
+# Build the Python module, and test it with the release binary (Python 3.9).
+python:
+    cargo build --release --locked --bin rowhouse
+    python/run.sh target/release/rowhouse
 
 # Run HBase's own client tests against the release binary (Java 17 and Maven).
 hbase-tests *CLASSES:

@@ -38,3 +38,17 @@ site() { # FILE [NAME VALUE]...
     echo '</configuration>'
   } >"$file"
 }
+
+compile_for() { # RELEASE of HBase's client: Blog and Users
+  mkdir -p "$work/classes/$1"
+  javac -proc:none -nowarn -d "$work/classes/$1" -cp "$(client_jars "$1")" -sourcepath "$here/java/src/main/java" \
+    "$here"/java/src/main/java/{Blog,Users}.java 2>"$work/javac.log" || { cat "$work/javac.log" >&2; exit 1; }
+}
+
+with_client() { # RELEASE PROGRAM ARGS, after compile_for; JAVA_OPTIONS adds JVM flags
+  local release="$1"
+  shift
+  timeout 120 java -Xmx512m -XX:TieredStopAtLevel=1 -Djava.net.preferIPv4Stack=true --add-opens java.base/java.nio=ALL-UNNAMED \
+    --add-opens java.base/java.lang=ALL-UNNAMED ${JAVA_OPTIONS:-} -cp "$work/classes/$release:$(client_jars "$release")" "$@" \
+    2> >(grep -v '^log4j:WARN' >&2)
+}

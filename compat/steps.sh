@@ -97,3 +97,13 @@ free_port() { # a port of 127.0.0.1, below the ones the system hands out, that n
     (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }
   done
 }
+
+client_jars() { # RELEASE of HBase's client; fetches the jars, and prints the class path
+  local lib="${ROWHOUSE_COMPAT_CACHE:-$HOME/.cache/rowhouse-compat}/clients/$1"
+  if [ ! -e "$lib/.complete" ]; then
+    rm -rf "$lib"
+    mvn -q -B -f "$here/clients/pom.xml" -Dhbase.version="$1" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$lib" >&2
+    touch "$lib/.complete"
+  fi
+  echo "$lib/*"
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Put a rowhouse binary through the stock client with TLS:  tls.sh BINARY
-# Registries × (TLS, mutual TLS) pass; a client without TLS, without a certificate, with a certificate from another
+# Registries × (TLS, mutual TLS) pass, with the client of 3.0 too; a client without TLS, without a certificate, with a certificate from another
 # authority, with another authority or with another name in the server's certificate is refused.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
@@ -36,6 +36,7 @@ zookeeper="127.0.0.1:$(free_port)"
 bootstrap="127.0.0.1:$(free_port)"
 master="$bootstrap"
 "$here/java/run.sh"
+compile_for 3.0.0-beta-1
 authority ca
 authority other
 issue server ca IP:127.0.0.1
@@ -61,11 +62,15 @@ step 120 Blog master "$master"
 refused plain.xml zk "$zookeeper" "FatalConnectionException.*accepts TLS only"
 refused plain.xml rpc "$bootstrap" "FatalConnectionException.*accepts TLS only"
 refused other.xml rpc "$bootstrap" "$no_tls"
+echo "--- HBase 3.0 rpc"
+with_client 3.0.0-beta-1 Blog rpc "$bootstrap" verify
 stop
 start --tls-certificate "$work/server.pem" --tls-key "$work/server.key" --tls-clients "$work/ca.pem"
 export JAVA_OPTIONS="-Dhbase.site=$work/mutual.xml"
 step 120 Blog zk "$zookeeper" verify
 step 120 Blog rpc "$bootstrap" verify
+echo "--- HBase 3.0 rpc"
+with_client 3.0.0-beta-1 Blog rpc "$bootstrap" verify
 refused tls.xml rpc "$bootstrap" "$no_tls"
 refused mallory.xml rpc "$bootstrap" "$no_tls"
 # Over loopback plain clients are served.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Put a rowhouse binary through the stock client with users:  users.sh BINARY
-# By each registry a right token is served; a forged, an expired, a revoked one and none are refused with the exceptions
-# of Apache HBase. Then: tokens from a file, the environment and settings, from which a job's token is obtained; tokens
+# By each registry, with clients of 2.6 and 3.0, a right token is served; a forged, an expired, a revoked one and none are
+# refused with the exceptions of Apache HBase. Then: tokens from a file, the environment and settings, from which a job's token is obtained; tokens
 # and client certificates with TLS; the shell here.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
@@ -17,7 +17,11 @@ token() { # ARGS of `user token`; prints the token's text
 users() { # NAME REGISTRY ADDRESS [CASES]: beside others, until all_users; most of its time it waits
   local name="$1"
   shift
-  LOG_LEVEL=OFF timeout 120 "$here/java/run.sh" Users "$@" >"$work/$name.out" 2>&1 &
+  if [ -n "${RELEASE:-}" ]; then
+    with_client "$RELEASE" Users "$@" >"$work/$name.out" 2>&1 &
+  else
+    LOG_LEVEL=OFF timeout 120 "$here/java/run.sh" Users "$@" >"$work/$name.out" 2>&1 &
+  fi
   started+=("$name:$!")
 }
 
@@ -72,6 +76,13 @@ all_users
 HADOOP_TOKEN_FILE_LOCATION="$work/carol.token" users file rpc "$bootstrap"
 HADOOP_TOKEN="$right" users environment zk "$zookeeper"
 JAVA_OPTIONS="-Dhbase.site=$work/tokens.xml" users settings zk "$zookeeper"
+all_users
+# HBase 3.0: its registries of RPC connect as the process's own user, whichever the connection's is.
+site zk.xml hbase.client.registry.impl org.apache.hadoop.hbase.client.ZKConnectionRegistry
+compile_for 3.0.0-beta-1
+RELEASE=3.0.0-beta-1 JAVA_OPTIONS="-Dhbase.site=$work/zk.xml" users zk-3 zk "$zookeeper" "$work/few"
+RELEASE=3.0.0-beta-1 HADOOP_TOKEN_FILE_LOCATION="$work/carol.token" users rpc-3 rpc "$bootstrap"
+RELEASE=3.0.0-beta-1 HADOOP_TOKEN_FILE_LOCATION="$work/carol.token" users master-3 master "$bootstrap"
 all_users
 shell_is '^users$' --connect "hbase://$bootstrap?token=$work/carol.token"
 shell_is 'Authentication is required' --connect "hbase://$bootstrap"

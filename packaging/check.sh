@@ -131,3 +131,39 @@ PYTHON
     "${enter[@]}" "${start[@]}" --data /var/lib/rowhouse/other --listen "0.0.0.0:$port" --zookeeper 127.0.0.1:0 \
     --web 127.0.0.1:0 --advertise "localhost:$port" --allow-unauthenticated
 done
+
+# The kits have the program of the archive, and licences.
+for wheel in rowhouse_server-*.whl; do
+  [ -e "$wheel" ] || continue
+  python3 - "$bare/archive/rowhouse" <<'PYTHON'
+import gzip, hashlib, io, pathlib, platform, re, sys, tarfile, zipfile
+
+program = hashlib.sha256(pathlib.Path(sys.argv[1]).read_bytes()).hexdigest()
+machine = platform.machine()
+go = {"x86_64": "amd64", "aarch64": "arm64"}[machine]
+java = machine.replace("aarch64", "aarch_64")
+
+def one(pattern):
+    (path,) = pathlib.Path(".").glob(pattern)
+    return path
+
+def check(kit, archive, path, content=lambda packed: packed):
+    packed = content(archive.read(path))
+    assert hashlib.sha256(packed).hexdigest() == program, f"{kit} has another program"
+    assert any(re.search("LICENCES-OF-DEPENDENCIES", name) for name in archive.namelist()), kit
+
+wheel = one(f"rowhouse_server-*_{machine}.whl")
+check(wheel, zipfile.ZipFile(wheel), "rowhouse_server/bin/rowhouse")
+jar = one(f"rowhouse-test-*-linux-{java}.jar")
+check(jar, zipfile.ZipFile(jar), f"io/rowhouse/binary/linux-{java}/rowhouse")
+proxy = tarfile.open(one("rowhousetest-*-go-proxy.tar.gz"))
+(name,) = [name for name in proxy.getnames() if name.endswith(".zip")]
+module = zipfile.ZipFile(io.BytesIO(proxy.extractfile(name).read()))
+(path,) = [path for path in module.namelist() if path.endswith(f"rowhouse_linux_{go}.gz")]
+check(name, module, path, gzip.decompress)
+crates = {re.sub(r"-\d.*", "", path.name) for path in pathlib.Path(".").glob("*.crate")}
+assert {"rowhouse", "rowhouse-client", "rowhouse-server", "rowhouse-cli"} <= crates, crates
+print(f"{wheel}, {jar}, {name}: the program of the archive; {len(crates)} crates")
+PYTHON
+  break
+done

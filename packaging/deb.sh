@@ -28,7 +28,7 @@ cat >"$root/DEBIAN/control" <<CONTROL
 Package: rowhouse
 Version: $version
 Architecture: $architecture
-Maintainer: the rowhouse maintainers <maintainers@rowhouse.invalid>
+Maintainer: The rowhouse authors <authors@rowhouse.invalid>
 Installed-Size: $(du -sk --exclude DEBIAN "$root" | cut -f 1)
 Depends: adduser
 Recommends: ca-certificates

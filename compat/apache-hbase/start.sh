@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Start a standalone Apache HBase (master, region server and ZooKeeper in one JVM) and wait until it serves.
-# Where it listens and keeps its data: see env.sh.
+# Where it listens and keeps its data: see env.sh. APACHE_SETTINGS are settings, as -Dname=value.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 . "$here/env.sh"
@@ -10,7 +10,7 @@ if [ -f "$APACHE_PID" ] && kill -0 "$(cat "$APACHE_PID")" 2>/dev/null; then
   echo "apache-hbase: already running, pid $(cat "$APACHE_PID")" >&2
   exit 0
 fi
-(apache_hbase_java $APACHE_HEAP ${APACHE_OPTIONS:-} org.apache.hadoop.hbase.master.HMaster start $APACHE_MASTER_OPTIONS) \
+(apache_hbase_java $APACHE_HEAP ${APACHE_OPTIONS:-} org.apache.hadoop.hbase.master.HMaster ${APACHE_SETTINGS:-} start $APACHE_MASTER_OPTIONS) \
   >"$APACHE_DATA/server.out" 2>"$APACHE_DATA/server.log" </dev/null &
 pid=$!
 echo "$pid" >"$APACHE_PID"

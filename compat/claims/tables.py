@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Write the tables of docs/claims.md and docs/claims.zh-CN.md from results.tsv:  tables.py [--check]
+"""Write the tables of README.md from results.tsv:  tables.py [--check]
 
 A table is between `<!-- table N -->` and `<!-- end -->`, N being the number of a claim. --check changes nothing, and
-fails if a page has another table. words.zh-CN.tsv has the words of the Chinese page."""
+fails if the page has another table, or if docs/claims.md or docs/claims.zh-CN.md lacks a claim."""
 import pathlib
 import re
 import sys
@@ -22,7 +22,7 @@ def number(text):
     return f"{int(whole):,}" + dot + part
 
 
-def table(claim, results, word):
+def table(claim, results):
     """Cases downwards; across, each measure on each server. A wide range of a CPU time follows it in brackets."""
     values, cases, measures = {}, [], []
     for of, case, server, measure, value in results:
@@ -43,35 +43,44 @@ def table(claim, results, word):
         return number(value) + (f" ({number(ends[0])}–{number(ends[1])})" if None not in ends else "")
 
     columns = [(m, s) for m in measures for s in SERVERS if any((c, m, s) in values for c in cases)]
-    head = ["", *(f"{word(measure)}: {server}" for measure, server in columns)]
-    body = [[word(case), *(cell(case, m, s) for m, s in columns)] for case in cases]
+    head = ["", *(f"{measure}: {server}" for measure, server in columns)]
+    body = [[case, *(cell(case, m, s) for m, s in columns)] for case in cases]
     lines = ["| " + " | ".join(line) + " |" for line in [head, ["---", *["---:"] * len(columns)], *body]]
     return "\n".join(lines).replace("|  |", "| |")
 
 
-def page(text, results, word):
+def page(text, results):
     return re.sub(
         r"(<!-- table (\d+) -->\n).*?(<!-- end -->)",
-        lambda found: found[1] + table(found[2], results, word) + "\n" + found[3],
+        lambda found: found[1] + table(found[2], results) + "\n" + found[3],
         text,
         flags=re.DOTALL,
     )
 
 
+def claims_without_row(name, text):
+    """Claims of README.md that a page has no row for, which begins with a link to the claim."""
+    numbers = re.findall(r"^## (\d+)\. ", text, flags=re.MULTILINE)
+    rows_of_page = (DOCS / name).read_text(encoding="utf-8")
+    return [number for number in numbers if f"[{number}](../compat/claims/README.md#{number}-" not in rows_of_page]
+
+
 def main():
-    results = rows("results.tsv")
-    chinese = dict(rows("words.zh-CN.tsv"))
-    differs = False
-    for name, word in [("claims.md", str), ("claims.zh-CN.md", chinese.__getitem__)]:
-        path = DOCS / name
-        before = path.read_text(encoding="utf-8")
-        after = page(before, results, word)
-        if after != before and "--check" in sys.argv:
-            print(f"FAIL {name} differs from results.tsv: run compat/claims/tables.py", file=sys.stderr)
-            differs = True
-        elif after != before:
-            path.write_text(after, encoding="utf-8")
-    sys.exit(differs)
+    path = HERE / "README.md"
+    before = path.read_text(encoding="utf-8")
+    after = page(before, rows("results.tsv"))
+    failures = [
+        f"docs/{name} has no row of claim {number}"
+        for name in ["claims.md", "claims.zh-CN.md"]
+        for number in claims_without_row(name, before)
+    ]
+    if after != before and "--check" in sys.argv:
+        failures.append("README.md differs from results.tsv: run compat/claims/tables.py")
+    elif after != before:
+        path.write_text(after, encoding="utf-8")
+    for failure in failures:
+        print(f"FAIL {failure}", file=sys.stderr)
+    sys.exit(bool(failures))
 
 
 if __name__ == "__main__":

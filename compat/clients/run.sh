@@ -12,7 +12,6 @@ shift
 work="$(mktemp -d)"
 kept="${KEEP:-$work/answers}"
 mkdir -p "$kept"
-cache="${ROWHOUSE_COMPAT_CACHE:-$HOME/.cache/rowhouse-compat}/clients"
 pid=""
 trap finish EXIT
 
@@ -32,26 +31,17 @@ registries() { # RELEASE
   esac
 }
 
-jars() { # RELEASE
-  local lib="$cache/$1"
-  if [ ! -e "$lib/.complete" ]; then
-    rm -rf "$lib"
-    mvn -q -B -f "$clients/pom.xml" -Dhbase.version="$1" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$lib" >&2
-    touch "$lib/.complete"
-  fi
-}
-
 tour() { # RELEASE REGISTRY HOST:PORT
   local tour=Tour2
   case "$1" in 1.*) tour=Tour1 ;; esac
   if [ ! -e "$work/classes/$1" ]; then
     mkdir -p "$work/classes/$1"
-    javac -proc:none -nowarn -d "$work/classes/$1" -cp "$cache/$1/*" "$clients"/{Steps,TourNames,$tour}.java 2>"$work/javac.log" \
+    javac -proc:none -nowarn -d "$work/classes/$1" -cp "$(client_jars "$1")" "$clients"/{Steps,TourNames,$tour}.java 2>"$work/javac.log" \
       || { cat "$work/javac.log" >&2; exit 1; }
   fi
   timeout "${TOUR_SECONDS:-180}" java -Xmx512m -XX:TieredStopAtLevel=1 -Djava.net.preferIPv4Stack=true ${JAVA_OPTIONS:-} \
     --add-opens java.base/java.nio=ALL-UNNAMED --add-opens java.base/java.lang=ALL-UNNAMED \
-    -cp "$work/classes/$1:$cache/$1/*" "$tour" "$2" "$3"
+    -cp "$work/classes/$1:$(client_jars "$1")" "$tour" "$2" "$3"
 }
 
 if [ "$target" = --apache ]; then
@@ -70,7 +60,7 @@ fi
 failed=0
 for client in "$@"; do
   release="${client%%:*}"
-  jars "$release"
+  client_jars "$release" >/dev/null
   generation=2
   case "$release" in 1.*) generation=1 ;; esac
   for registry in $([ "$release" != "$client" ] && echo "${client#*:}" || registries "$release"); do

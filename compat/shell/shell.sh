@@ -15,9 +15,11 @@ shell_jars() {
   echo "$sum" >"$shell_cache/.stamp"
 }
 
-hbase_shell() { # ZOOKEEPER_PORT; commands on standard input
+hbase_shell() { # ZOOKEEPER_PORT [-DNAME=VALUE]...; commands on standard input
+  local port="$1"
+  shift
   timeout 300 java -Xmx512m -XX:TieredStopAtLevel=1 "${JAVA_17[@]}" -Djava.net.preferIPv4Stack=true -Dfile.encoding=UTF-8 -Duser.timezone=UTC \
     -Dlog.level=OFF -Dhbase.ruby.sources="$shell_cache/ruby" -cp "$shell/conf:$shell_cache/ruby:$(echo "$shell_cache"/lib/jruby-complete-*.jar):$APACHE_LIB/*" \
     org.jruby.Main -X+O -W0 "$shell_cache/ruby/jar-bootstrap.rb" \
-    -Dhbase.zookeeper.quorum=127.0.0.1 -Dhbase.zookeeper.property.clientPort="$1"
+    -Dhbase.zookeeper.quorum=127.0.0.1 -Dhbase.zookeeper.property.clientPort="$port" "$@"
 }

@@ -167,7 +167,7 @@ CARET = """
 
 def pages(page, base, table, into):
     for lang in ["en", "zh"]:
-        for path in ["", "tables", f"tables/{table}", "servers", "query", "design", "calls", "tasks", "settings"]:
+        for path in ["", "tables", f"tables/{table}", "heat", "servers", "query", "design", "calls", "tasks", "settings"]:
             page.open(f"{base}/{path}?lang={lang}")
             title = page.evaluate("document.querySelector('h1').textContent")
             check(f"/{path} in {lang}", title)
@@ -219,7 +219,7 @@ def design(page, base, table, into):
     check("the workload of a table is filled in", "key [user string]" in text, text)
     page.evaluate("""(() => {
       const box = document.querySelector('textarea');
-      box.value += 'ask user = ? limit 20 : 40/s\\nask id = ? : 200/s\\n';
+      box.value += 'ask user = ? limit 20 : 40/s\\nask id = ? : 200/s\\nrows 400\\n';
       document.querySelector('form button').focus();
     })()""")
     page.follow(lambda: page.key("Enter", "\r"))
@@ -238,11 +238,77 @@ def design(page, base, table, into):
     page.key("Enter", "\r")
     page.until("document.querySelector('#design-2').open")
     check("the keyboard opens a design", True)
+    simulated(page, into)
+    uploaded(page, base)
     page.open(f"{base}/design?lang=zh")
+    # Few rows: this is about the page.
+    page.evaluate("document.querySelector('textarea').value += '\\nrows 400\\n'")
     page.follow(lambda: page.evaluate("document.querySelector('form button').click()"))
     chinese = page.evaluate("document.body.innerText.includes('没有设计比当前设计好一成')")
     check("the designs for the example are judged in Chinese", chinese, page.evaluate("document.querySelector('main').innerText"))
     page.screenshot(into / "design-zh.png")
+
+
+def simulated(page, into):
+    """Simulates the designs on the page with the keyboard, and waits for the ranking."""
+    page.evaluate("document.querySelector('form[action=\"/design/simulation\"] button').focus()")
+    page.follow(lambda: page.key("Enter", "\r"))
+    shown, steps = "", 0
+    for _ in range(120):
+        shown = page.evaluate("document.querySelector('main').innerText")
+        if "are being" not in shown:
+            break
+        steps += page.evaluate("document.querySelectorAll('progress').length")
+        page.follow(lambda: None)
+    check("designs are simulated", "Best of those that were simulated" in shown or "Nothing beats" in shown, shown)
+    print(f"   pages with progress: {steps}")
+    numbers = page.evaluate("[...document.querySelectorAll('tbody')][0].innerText.match(/^\\d+\\*?/gm)")
+    first = next((at for at, it in enumerate(numbers) if it.endswith("*")), len(numbers))
+    ordered = first > 0 and all(it.endswith("*") for it in numbers[first:])
+    check("estimates are below simulations", ordered, numbers)
+    page.screenshot(into / "design-simulated.png")
+
+
+def uploaded(page, base):
+    """Reads a workload from a file."""
+    page.open(f"{base}/design?lang=zh")
+    with tempfile.NamedTemporaryFile("w", suffix=".design") as file:
+        file.write("field n u64: sequence\nrows 300\nask n = ? : 5/s\n")
+        file.flush()
+        page.call("DOM.enable")
+        root = page.call("DOM.getDocument")["root"]["nodeId"]
+        node = page.call("DOM.querySelector", nodeId=root, selector="input[type=file]")["nodeId"]
+        page.call("DOM.setFileInputFiles", nodeId=node, files=[file.name])
+        page.follow(lambda: page.evaluate("document.querySelector('form[action=\"/design/file\"] button').click()"))
+    text = page.evaluate("document.querySelector('textarea').value")
+    check("a file is read into the form", text.startswith("field n u64: sequence"), text)
+    found = page.evaluate("document.body.innerText.includes('估算中最好的')")
+    check("designs for the file are shown in Chinese", found, page.evaluate("document.querySelector('main').innerText"))
+
+
+def linked(page, base, table, into):
+    """Goes from the picture of all tables to one, to a part of the map, and to the slow calls in it."""
+    page.open(f"{base}/heat?lang=en")
+    rows = page.evaluate("[...document.querySelectorAll('svg.heats a')].map(it => it.textContent)")
+    check("all tables are in one picture", any(it.strip().endswith(table) for it in rows) and len(rows) > 1, rows)
+    page.screenshot(into / "heat-all.png")
+    page.evaluate(f"document.querySelector('svg.heats a[href*=\"/heat/{table}\"]').focus()")
+    page.follow(lambda: page.key("Enter", "\r"))
+    page.until("document.querySelector('#heat-calls').href.includes('from=')")
+    page.until("performance.getEntriesByType('resource').some(it => it.name.includes('.json'))")
+    page.until("document.querySelector('#heat-at').textContent == ''")
+    page.evaluate("document.querySelector('#heat').focus()")
+    page.key("ArrowDown")
+    page.key("+", "+")
+    page.until("location.hash.includes('from=')")
+    link = page.evaluate("document.querySelector('#heat-calls').href")
+    check("a part of the map leads to the calls in it", "start=" in link and f"table={table}" in link, link)
+    shown = page.evaluate("location.hash")
+    page.follow(lambda: page.evaluate("location.reload()"))
+    page.until("document.querySelector('#heat-calls').href.includes('start=')")
+    check("a part stays when the page is loaded again", page.evaluate("location.hash") == shown)
+    page.follow(lambda: page.evaluate("document.querySelector('#heat-calls').click()"))
+    check("slow calls of the part", "Only calls of this part" in page.evaluate("document.body.innerText"))
 
 
 def run(page, base, table, into):
@@ -250,6 +316,7 @@ def run(page, base, table, into):
     carets(page, base, table, into)
     labels(page, base, into)
     design(page, base, table, into)
+    linked(page, base, table, into)
     page.open(f"{base}/heat/{table}?of=writes&hours=1&lang=en")
     page.until("document.querySelector('#heat').width > 300")
     box = page.evaluate("(({x, y, width, height}) => [x, y, width, height])(document.querySelector('#heat').getBoundingClientRect())")
@@ -257,7 +324,7 @@ def run(page, base, table, into):
     at = "document.querySelector('#heat-at').textContent"
     page.until("performance.getEntriesByType('resource').some(it => it.name.includes('.json'))")
     # The load is in the last minute, which is a few points wide.
-    for offset in range(1, 40, 2):
+    for offset in range(65, 104, 2):
         page.mouse("mouseMoved", x + width - offset, y + height / 2)
         if "user=" in page.evaluate(at):
             break
@@ -294,9 +361,8 @@ def run(page, base, table, into):
     check("no page had an error", errors == [], errors)
 
 
-def main():
-    base, table, into = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-    into.mkdir(parents=True, exist_ok=True)
+def with_page(act):
+    """Starts Chromium, and calls `act` with a page of it."""
     # Chromium's processes write their files until they end.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         chromium = subprocess.Popen(
@@ -313,10 +379,17 @@ def main():
                 raise SystemExit("FAIL Chromium did not start")
             pages = json.load(urllib.request.urlopen(f"http://{found.group(1)}/json/list", timeout=30))
             target = next(page for page in pages if page["type"] == "page")
-            run(Page(target["webSocketDebuggerUrl"]), base, table, into)
+            act(Page(target["webSocketDebuggerUrl"]))
         finally:
             os.killpg(chromium.pid, signal.SIGKILL)
             chromium.wait()
 
 
-main()
+def main():
+    base, table, into = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    into.mkdir(parents=True, exist_ok=True)
+    with_page(lambda page: run(page, base, table, into))
+
+
+if __name__ == "__main__":
+    main()

@@ -18,10 +18,10 @@ mkdir -p "$root"
 cp -r "$here"/{go.mod,*.go,README.md,testdata} "$root"
 "$here/../licences.sh" "$root"
 for binary in "$@"; do
-  case "$(head -c 4 "$binary" | tail -c 3)$(od -An -tu2 -j18 -N2 "$binary" | tr -d ' ')" in
-    ELF62) platform=linux_amd64 ;;
-    ELF183) platform=linux_arm64 ;;
-    *) echo "package.sh does not know the platform of $binary" >&2; exit 1 ;;
+  case "$("$here/../machine.sh" "$binary")" in
+    x86_64) platform=linux_amd64 ;;
+    aarch64) platform=linux_arm64 ;;
+    *) exit 1 ;;
   esac
   gzip -n -c "$binary" >"$root/rowhouse_$platform.gz"
   cat >"$root/packaged_$platform.go" <<END

@@ -159,6 +159,9 @@ func (s *Server) Snapshot(state string) error { return s.run("admin", "save-stat
 // Restore replaces all tables by those of a state.
 func (s *Server) Restore(state string) error { return s.run("admin", "restore-state", state) }
 
+// DeleteState deletes a state. Tables stay as they are.
+func (s *Server) DeleteState(state string) error { return s.run("admin", "delete-state", state) }
+
 // Load writes the rows of a CSV or JSON lines file to a table, as `rowhouse import` does with these
 // options. A table that does not exist yet needs --key and --columns.
 func (s *Server) Load(table, file string, options ...string) error {

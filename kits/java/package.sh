@@ -8,12 +8,9 @@ here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 binary="$(realpath "$1")"
 mkdir -p "$2"
 out="$(realpath "$2")"
-# The number of the machine in an ELF file.
-case "$(head -c 4 "$binary" | tail -c 3)$(od -An -tu2 -j18 -N2 "$binary" | tr -d ' ')" in
-  ELF62) platform=linux-x86_64 ;;
-  ELF183) platform=linux-aarch_64 ;;
-  *) echo "package.sh does not know the platform of $binary" >&2; exit 1 ;;
-esac
+machine="$("$here/../machine.sh" "$binary")"
+# As Maven's os-maven-plugin calls it.
+platform="linux-${machine/aarch64/aarch_64}"
 version="${VERSION:-$(sed -n 's/.*<revision>\(.*\)<.*/\1/p' "$here/pom.xml")}"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT

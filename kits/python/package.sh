@@ -8,4 +8,5 @@ here="$(dirname "${BASH_SOURCE[0]}")"
 licences="$(mktemp -d)"
 trap 'rm -rf "$licences"' EXIT
 "$here/../licences.sh" "$licences"
-python3 "$here/wheel.py" "$1" "$2" "$licences"
+machine="$("$here/../machine.sh" "$1")"
+python3 "$here/wheel.py" "$1" "$machine" "$2" "$licences"

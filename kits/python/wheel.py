@@ -1,34 +1,26 @@
-"""Packs the wheel of this folder with a program: wheel.py BINARY DIRECTORY LICENCES prints the wheel's path.
+"""Packs the wheel of this folder with a program: wheel.py BINARY MACHINE DIRECTORY LICENCES prints the wheel's path.
 
 The program is compiled already, so nothing is built here: a wheel is a zip of the package with three files about it. The
-platform tag is read from the program: its machine, and the newest glibc that it needs, as auditwheel does.
+platform tag has the machine, and the newest glibc that the program needs, as auditwheel does.
 """
 
 import base64
 import hashlib
 import re
-import struct
 import sys
 import tomllib
 import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-MACHINES = {62: "x86_64", 183: "aarch64"}
 # The files of the licences.
 LICENCES = ["LICENSE", "LICENCES-OF-DEPENDENCIES.txt"]
 # The time of all entries, so that equal contents are equal wheels.
 TIME = (1980, 1, 1, 0, 0, 0)
 
 
-def platform_tag(program):
+def platform_tag(program, machine):
     """Returns the platforms on which the program runs."""
-    if program[:4] != b"\x7fELF":
-        raise SystemExit("wheel.py packs programs for Linux alone")
-    number = struct.unpack_from("<H", program, 18)[0]
-    if number not in MACHINES:
-        raise SystemExit(f"wheel.py does not know the machine of the program: number={number}")
-    machine = MACHINES[number]
     needed = [int(minor) for minor in re.findall(rb"GLIBC_2\.(\d+)", program)]
     if not needed:
         # Linked statically.
@@ -61,11 +53,11 @@ def metadata(project, tag):
     return {"METADATA": "\n".join(about), "WHEEL": "\n".join(wheel) + "\n", "entry_points.txt": "\n".join(entries)}
 
 
-def pack(program, directory, licences):
+def pack(program, machine, directory, licences):
     """Writes the wheel; returns its path."""
     project = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
     name = f"{project['name'].replace('-', '_')}-{project['version']}"
-    tag = platform_tag(program)
+    tag = platform_tag(program, machine)
     source = HERE / "src"
     files = {str(path.relative_to(source)): path.read_bytes() for path in sorted(source.rglob("*.py"))}
     files["rowhouse_server/bin/rowhouse"] = program
@@ -89,6 +81,6 @@ def pack(program, directory, licences):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
-        raise SystemExit("usage: wheel.py BINARY DIRECTORY LICENCES")
-    print(pack(Path(sys.argv[1]).read_bytes(), sys.argv[2], Path(sys.argv[3])))
+    if len(sys.argv) != 5:
+        raise SystemExit("usage: wheel.py BINARY MACHINE DIRECTORY LICENCES")
+    print(pack(Path(sys.argv[1]).read_bytes(), sys.argv[2], sys.argv[3], Path(sys.argv[4])))

@@ -169,6 +169,31 @@ fn clients_connect_over_ipv6() {
 }
 
 #[test]
+fn health_is_reported_over_tls_by_a_server_that_is_trusted() {
+    let dir = tempfile::tempdir().unwrap();
+    let key = rcgen::KeyPair::generate().unwrap();
+    let names = vec!["127.0.0.1".to_owned()];
+    let certificate = rcgen::CertificateParams::new(names).unwrap().self_signed(&key).unwrap();
+    fs::write(dir.path().join("server.pem"), certificate.pem()).unwrap();
+    fs::write(dir.path().join("server.key"), key.serialize_pem()).unwrap();
+    let ports = ["--listen=127.0.0.1:0", "--web=127.0.0.1:0", "--no-zookeeper", "--data=data"];
+    let tls = ["--tls-certificate=server.pem", "--tls-key=server.key", "--plain=refuse"];
+    let server = Served::start(dir.path(), &[&ports[..], &tls].concat());
+    let web = server.shown("web    https://").trim_end_matches('/').to_owned();
+    let ran = run(dir.path(), &["health", &format!("https://{web}?ca=server.pem")]);
+    assert!(ran.status.success() && !ran.stdout.is_empty(), "{ran:?}");
+    for (url, why) in
+        [(format!("https://{web}"), "UnknownIssuer"), (web.clone(), "is no web port of rowhouse")]
+    {
+        let refused = run(dir.path(), &["health", &url]);
+        assert_eq!(refused.status.code(), Some(1));
+        let errors = String::from_utf8_lossy(&refused.stderr);
+        // A system without authorities says so.
+        assert!(errors.contains(why) || errors.contains("no certificate authority"), "{errors}");
+    }
+}
+
+#[test]
 fn a_server_on_all_addresses_takes_ipv4_and_ipv6_and_names_with_both() {
     if !has_ipv6() {
         return;

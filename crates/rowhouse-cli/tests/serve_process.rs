@@ -91,6 +91,11 @@ fn tables_are_reset_only_where_that_is_permitted() {
     let unknown = served.run(&["admin", "restore-state", "silver"]);
     assert!(String::from_utf8(unknown.stderr).unwrap().contains("no such state: name=silver"));
     assert!(tables().contains("1 row(s)"), "{}", tables());
+    let states = || String::from_utf8(served.run(&["admin", "list-states"]).stdout).unwrap();
+    assert!(states().starts_with("golden  1 table  20"), "{}", states());
+    assert!(served.run(&["admin", "delete-state", "golden"]).status.success());
+    assert_eq!(states(), "no states\n");
+    assert!(tables().contains("1 row(s)"), "{}", tables());
 }
 
 #[test]

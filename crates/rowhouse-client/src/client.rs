@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::connection::{CallRequest, Connections};
 use crate::locate::{Located, Locator, RegionTarget, explained, table_state};
 use crate::retry::{Attempts, Failure};
-use crate::transport::Transport;
+use crate::transport::{Tokens, Transport};
 use crate::{Settings, Target};
 
 /// A client for a cluster. Clones share the connections and the region cache. Dropping the last
@@ -40,8 +40,10 @@ impl Client {
     /// # Errors
     /// `Connection` or `Timeout` if no address in `target` answers. There are no retries, so a
     /// wrong address is reported immediately. `InvalidRequest` for a cluster port that speaks
-    /// another protocol than `target` means, and for TLS files that are not PEM or do not belong
-    /// together; `Io` for unreadable ones; `Unsupported` for TLS without the feature `tls`.
+    /// another protocol than `target` means, for TLS files that are not PEM or do not belong
+    /// together, and for a file without a token of this cluster; `Io` for unreadable ones;
+    /// `AccessDenied` for a refused token; `Unsupported` for TLS without the feature `tls`, and for
+    /// a token where the server does not announce the cluster id.
     pub async fn connect(target: &Target) -> Result<Self> {
         Self::connect_with(target, Settings::default()).await
     }
@@ -52,10 +54,24 @@ impl Client {
     /// As [`Client::connect`].
     pub async fn connect_with(target: &Target, settings: Settings) -> Result<Self> {
         let settings = Arc::new(settings);
-        let transport = Transport::new(target)?;
-        let connections = Arc::new(Connections::new(settings.clone(), transport.clone()));
-        let locator = Locator::new(target, connections.clone(), settings.clone());
+        let mut transport = Transport::new(target)?;
+        let located = |transport: &Transport| {
+            let connections = Arc::new(Connections::new(settings.clone(), transport.clone()));
+            (Locator::new(target, connections.clone(), settings.clone()), connections)
+        };
         let deadline = Attempts::new(&settings).deadline();
+        if let Some(tokens) = Tokens::of(target)? {
+            // A token goes to servers of its cluster alone.
+            let id = located(&transport).0.announced_cluster_id(deadline).await;
+            let id = match id {
+                Ok(id) => id,
+                Err(failure) => {
+                    return Err(explained(target, &settings, &transport, failure.error).await);
+                }
+            };
+            transport = transport.with_token(tokens.select(&id)?);
+        }
+        let (locator, connections) = located(&transport);
         let cluster_id = match locator.cluster_id(deadline).await {
             Ok(id) => id,
             Err(failure) => {

@@ -78,7 +78,7 @@ pub use rowhouse_format::convert::procedure::query_index::QueryIndexCall;
 pub use rowhouse_format::convert::procedure::region_server::{
     RegionServerCall, RegionServerChange,
 };
-pub use rowhouse_format::convert::procedure::state::StateCall;
+pub use rowhouse_format::convert::procedure::state::{StateCall, state_of};
 pub use rowhouse_model::{
     BackupStatus, Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask,
 };

@@ -13,6 +13,7 @@
 //! | [`meta`] | `hbase:meta` and `hbase:namespace`, synthesized | `docs/formats/meta.md` |
 //! | [`zk`] | the part of the ZooKeeper protocol that clients use | `docs/formats/zookeeper.md` |
 //! | [`hfile`] | cell files | `docs/formats/hfile.md` |
+//! | [`thrift`] | HBase's Thrift 1 interface | `docs/formats/thrift.md` |
 //! | [`keystore`] | Java's keystores, recognized | |
 //! | [`sasl`], [`token`] | users: DIGEST-MD5, and tokens | `docs/formats/rpc.md` |
 //! | `pem` | certificates and keys, with the feature `pem` | |

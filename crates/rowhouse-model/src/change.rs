@@ -146,8 +146,7 @@ pub struct RowOfChange {
     pub cells: Vec<Cell>,
 }
 
-/// A change to a table that is not in the log as cells: what was copied of the table is no longer
-/// what it holds.
+/// A change to a table that is not in the log as cells: an earlier copy is not right any more.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WholeTableChange {
     /// The position after the change.
@@ -173,7 +172,7 @@ pub enum WholeTableChangeKind {
     Dropped,
     /// A family was removed, or retains other cells than before.
     Altered,
-    /// The rows were replaced: by those of a snapshot, of a table that took this table's name, or
+    /// The rows were replaced: by the rows of a snapshot, of a table that took this table's name, or
     /// of a promoted index.
     Restored,
 }

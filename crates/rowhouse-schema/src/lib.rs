@@ -64,9 +64,9 @@ mod typed;
 mod value;
 
 pub use advise::{
-    ColumnGroup, ColumnGroups, FamilySize, Finding, HeatMap, HeatMapColumn, HotPrefix,
-    HottestRange, LoadCause, LoadKind, LoadProfile, LoadVerdict, MissingEvidence, Remedy,
-    RemedyKind, RowLoad, Rule, check_table,
+    BusiestServer, ColumnGroup, ColumnGroups, FamilySize, Finding, HeatMap, HeatMapColumn,
+    HotPrefix, HottestRange, LoadCause, LoadKind, LoadProfile, LoadVerdict, MissingEvidence,
+    Placement, Remedy, RemedyKind, RowLoad, Rule, check_table,
 };
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;

@@ -110,6 +110,10 @@ pub(crate) struct Answer {
     /// Empty if the call was dropped.
     pub(crate) bytes: BytesMut,
     /// Held until the bytes are written.
+    #[cfg_attr(
+        not(any(feature = "rest", feature = "thrift")),
+        allow(dead_code, reason = "only gateways take it out")
+    )]
     pub(crate) memory: Option<Reserved>,
     /// Whether the connection is cut instead of an answer.
     pub(crate) is_cut: bool,

@@ -13,7 +13,6 @@ use rowhouse_model::{
 };
 use rowhouse_search::{Matches, PinnedViews, SearchEngine};
 use rowhouse_store::{Assignment, Region, Store};
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::Options;
@@ -24,6 +23,7 @@ use crate::change_waits::ChangeWaits;
 use crate::faults::Faults;
 use crate::index_checks::IndexChecks;
 use crate::limits::{FRAME_SLACK_BYTES, SEARCH_VIEWS_MAX};
+use crate::listener::Listener;
 use crate::load_meter::LoadMeter;
 use crate::maintenance::Maintenance;
 use crate::members::Members;
@@ -69,7 +69,7 @@ pub(crate) struct Cluster {
 }
 
 /// Begins to serve a region server's or the master's port.
-pub(crate) type ServePort = fn(&Arc<Cluster>, TcpListener, &Arc<RegionServer>);
+pub(crate) type ServePort = fn(&Arc<Cluster>, Listener, &Arc<RegionServer>);
 
 /// A number that differs after each change to tables and regions, and one for region servers.
 pub(crate) type Version = (u64, u64);

@@ -47,6 +47,7 @@ mod http;
 mod index_checks;
 mod lifecycle;
 mod limits;
+mod listener;
 mod load_meter;
 mod maintenance;
 mod members;
@@ -59,6 +60,7 @@ mod replication_sink;
 mod requests;
 mod scanners;
 mod server;
+mod simulator;
 mod slow_calls;
 mod slow_log;
 mod states;
@@ -68,10 +70,18 @@ mod web;
 mod workers;
 mod zookeeper;
 
+/// Entry points for the fuzz targets, which are no part of the interface.
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::gateway::rest::fuzz::rest_request;
+}
+
 pub use access::{User, UserFile};
 pub use options::{CertificateName, Options, Plain, TlsFiles, UserSources, WebPort};
 pub use rowhouse_format::token::Token;
 pub use server::{Server, ServerBuilder};
+pub use simulator::{DesignSimulator, RankedDesign, SimulatedCosts};
 
 /// Observers of changes to tables, for [`ServerBuilder::observer`], and the store that they see.
 pub mod observer {

@@ -75,6 +75,10 @@ pub(crate) const WEB_HEATS_MAX: usize = 4;
 pub(crate) const WEB_DESIGNS_MAX: usize = 1;
 /// How long a web page searches for designs.
 pub(crate) const WEB_DESIGN_WAIT: Duration = Duration::from_secs(30);
+/// How long a web page simulates designs; the one that is being simulated then is the last.
+pub(crate) const WEB_SIMULATION_WAIT: Duration = Duration::from_secs(60);
+/// Bytes in a form with a workload.
+pub(crate) const WEB_DESIGN_FORM_BYTES_MAX: usize = 64 << 10;
 /// Rows from which a web page estimates designs.
 pub(crate) const WEB_DESIGN_ROWS_MAX: u64 = 2_000;
 /// Bytes in the values of those rows.
@@ -163,6 +167,9 @@ pub(crate) const REST_SCANNERS_HELD_BYTES_MAX: u64 = 32 << 20;
 /// `hbase.thrift.server.socket.read.timeout`.
 #[cfg(feature = "thrift")]
 pub(crate) const THRIFT_FIRST_WAIT: Duration = Duration::from_secs(60);
+/// Bytes of Thrift messages without frames that have come in part and wait for more memory.
+#[cfg(feature = "thrift")]
+pub(crate) const THRIFT_WAITING_BYTES_MAX: usize = 64 << 20;
 /// Open scanners of all Thrift clients.
 #[cfg(feature = "thrift")]
 pub(crate) const THRIFT_SCANNERS_MAX: usize = 10_000;
@@ -178,6 +185,10 @@ pub(crate) const THRIFT_SCANNER_LIFE: Duration = Duration::from_secs(120);
 /// Cell bytes up to which the answers of several calls are joined to one of Thrift.
 #[cfg(feature = "thrift")]
 pub(crate) const THRIFT_JOINED_BYTES: u64 = 2 << 20;
+/// Saved states of all tables, for tests.
+pub(crate) const STATES_MAX: usize = 100;
+/// Bytes in the files that saved states hold, each file counted once.
+pub(crate) const STATES_BYTES_MAX: u64 = 4 << 30;
 /// Maximum connections waiting to be accepted, per port; the system may permit fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Maximum calls on one connection that run on worker threads at once; at this limit the connection

@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rowhouse_model::{Error, Result};
 use rowhouse_store::Settings;
+
+use crate::simulator::DesignSimulator;
 
 /// A server's options. Addresses are `HOST:PORT`; port 0 takes a free one.
 #[derive(Clone, Debug)]
@@ -63,14 +66,14 @@ pub struct Options {
     /// Where HBase's REST interface is served, with the feature `rest`; `None`, the default, for
     /// nowhere. HBase's own port is [`Options::REST_ADDRESS`].
     pub rest: Option<String>,
-    /// Where HBase's Thrift interface is served, with the feature `thrift`; `None`, the default, for
-    /// nowhere. HBase's own port is [`Options::THRIFT_ADDRESS`].
+    /// Where HBase's Thrift interface is served, with the feature `thrift`; `None`, the default,
+    /// for nowhere. HBase's own port is [`Options::THRIFT_ADDRESS`].
     pub thrift: Option<String>,
     /// The user for whom Thrift clients act: their protocol has no users. `None`, the default, is
     /// the user `thrift`, and is an error if users are checked.
     pub thrift_user: Option<String>,
-    /// The certificate for TLS on the RPC, web, REST and Thrift ports, with the feature `tls`. `None`, the
-    /// default, accepts plain connections alone. The ZooKeeper port is always plain.
+    /// The certificate for TLS on the RPC, web, REST and Thrift ports, with the feature `tls`.
+    /// `None`, the default, accepts plain connections alone. The ZooKeeper port is always plain.
     pub tls: Option<TlsFiles>,
     /// Whether connections without TLS are accepted on a server with a certificate. `None`, the
     /// default, accepts them over loopback. [`Plain::Refuse`] without a certificate is an error.
@@ -84,6 +87,8 @@ pub struct Options {
     /// ([`TlsFiles::clients`]) or a token. Default `false`: the server does not start with such a
     /// port.
     pub allow_unauthenticated: bool,
+    /// What simulates designs for the web pages. `None`, the default, leaves them with estimates.
+    pub simulator: Option<Arc<dyn DesignSimulator>>,
     /// The store's sizes and limits.
     pub settings: Settings,
 }
@@ -122,6 +127,7 @@ impl Options {
             users: UserSources::default(),
             user_from: CertificateName::default(),
             allow_unauthenticated: false,
+            simulator: None,
             settings: Settings::default(),
         }
     }

@@ -4,10 +4,9 @@
 use std::net::SocketAddr;
 
 use rowhouse_model::{Error, ErrorKind, Result, ServerName};
-use socket2::SockRef;
-use tokio::net::{TcpListener, TcpSocket};
 
-use crate::limits::{CONNECTIONS_WAITING_MAX, REGION_SERVERS_MAX};
+use crate::limits::REGION_SERVERS_MAX;
+use crate::listener::Listener;
 use crate::{Options, WebPort};
 
 /// A server's ports.
@@ -16,14 +15,14 @@ pub(crate) struct Ports {
     pub(crate) master: RpcPort,
     /// The region servers' ports, if there are several.
     pub(crate) region_servers: Vec<RpcPort>,
-    pub(crate) web: Option<TcpListener>,
-    pub(crate) rest: Option<TcpListener>,
-    pub(crate) thrift: Option<TcpListener>,
+    pub(crate) web: Option<Listener>,
+    pub(crate) rest: Option<Listener>,
+    pub(crate) thrift: Option<Listener>,
 }
 
 /// A port for HBase's RPC.
 pub(crate) struct RpcPort {
-    pub(crate) listener: TcpListener,
+    pub(crate) listener: Listener,
     /// The host and port announced to clients.
     pub(crate) announced: (String, u16),
 }
@@ -36,7 +35,8 @@ impl RpcPort {
         let advertised = options.advertise.as_deref().map(advertised).transpose()?;
         let port = if port == 0 { 0 } else { after(port, offset, flag)? };
         let listener = bind(&ServerName::format_address(&host, port), flag).await?;
-        let listen = local_address(&listener)?;
+        let addresses = local_addresses(&listener)?;
+        let listen = addresses[0];
         let announced = match advertised {
             Some((host, port)) => (host, after(port, offset, "--advertise")?),
             None if listen.ip().is_unspecified() => {
@@ -44,6 +44,8 @@ impl RpcPort {
                     "clients cannot be told to connect to {listen}: give --advertise HOST:PORT"
                 )));
             }
+            // Clients try all addresses of a name.
+            None if addresses.len() > 1 => (host, listen.port()),
             None => (listen.ip().to_string(), listen.port()),
         };
         Ok(Self { listener, announced })
@@ -87,7 +89,7 @@ async fn bind_gateway(
     address: Option<&str>,
     name: &str,
     has_feature: bool,
-) -> Result<Option<TcpListener>> {
+) -> Result<Option<Listener>> {
     let Some(address) = address else { return Ok(None) };
     if !has_feature {
         let message = format!("this server was built without the feature `{name}`");
@@ -97,7 +99,7 @@ async fn bind_gateway(
 }
 
 /// Binds the web port, if it is on. The default port may be taken: then there is no web.
-async fn bind_web(port: &WebPort) -> Result<Option<TcpListener>> {
+async fn bind_web(port: &WebPort) -> Result<Option<Listener>> {
     let has_web = cfg!(feature = "web");
     match port {
         WebPort::Off => Ok(None),
@@ -130,9 +132,9 @@ fn parse(address: &str, flag: &str) -> Result<(String, u16)> {
     ServerName::parse_address(address).map_err(|error| error.with_context(flag))
 }
 
-pub(crate) async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
+pub(crate) async fn bind(address: &str, flag: &str) -> Result<Listener> {
     parse(address, flag)?;
-    listen(address).await.map_err(|source| {
+    Listener::bind(address).await.map_err(|source| {
         if source.kind() == std::io::ErrorKind::AddrInUse {
             let message =
                 format!("address {address} is in use already: choose another with {flag}");
@@ -142,30 +144,12 @@ pub(crate) async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
     })
 }
 
-/// As [`TcpListener::bind`], with a backlog for a client burst. When the standard library's
-/// 128-entry backlog is full, the next connection waits one second, and longer with each retry.
-async fn listen(address: &str) -> std::io::Result<TcpListener> {
-    let mut failed = None;
-    for address in tokio::net::lookup_host(address).await? {
-        let socket = match address {
-            SocketAddr::V4(_) => TcpSocket::new_v4()?,
-            SocketAddr::V6(_) => TcpSocket::new_v6()?,
-        };
-        // `SO_REUSEADDR` has a different meaning on Windows.
-        #[cfg(not(windows))]
-        socket.set_reuseaddr(true)?;
-        if address.is_ipv6() && address.ip().is_unspecified() {
-            // `[::]` takes IPv4 clients, too, however the machine is configured.
-            SockRef::from(&socket).set_only_v6(false)?;
-        }
-        match socket.bind(address).and_then(|()| socket.listen(CONNECTIONS_WAITING_MAX)) {
-            Ok(listener) => return Ok(listener),
-            Err(error) => failed = Some(error),
-        }
-    }
-    Err(failed.unwrap_or_else(|| std::io::ErrorKind::AddrNotAvailable.into()))
+/// Returns the first address of a port.
+pub(crate) fn local_address(listener: &Listener) -> Result<SocketAddr> {
+    Ok(local_addresses(listener)?[0])
 }
 
-pub(crate) fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
-    listener.local_addr().map_err(|source| Error::io("cannot read the port", source))
+/// Returns the addresses of a port, of which there is at least one.
+pub(crate) fn local_addresses(listener: &Listener) -> Result<Vec<SocketAddr>> {
+    listener.addresses().map_err(|source| Error::io("cannot read the port", source))
 }

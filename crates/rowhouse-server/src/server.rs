@@ -8,7 +8,7 @@ use rowhouse_model::{Columns, Error, ErrorKind, Result, ServerName, TableName};
 use rowhouse_search::SearchEngine;
 use rowhouse_store::{Additions, Observer, RowChange, Store, TableChange, check_observer_name};
 use socket2::{SockRef, TcpKeepalive};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -20,7 +20,8 @@ use crate::limits::{
     CONNECTIONS_MAX, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, KEEPALIVE_TIME, SCANNER_LEASE,
     SCANNER_MEMORY_WAIT, STOP_WAIT, TLS_FILES_LOOK, USERS_FILE_LOOK,
 };
-use crate::ports::{Ports, RpcPort, bind, local_address};
+use crate::listener::Listener;
+use crate::ports::{Ports, RpcPort, bind, local_address, local_addresses};
 use crate::region_server::{RegionServer, start_code};
 use crate::{Options, balancer, connection, descriptors, zookeeper};
 
@@ -156,17 +157,18 @@ impl Server {
         let mut access = Access::new(&options)?;
         let Ports { master, region_servers, web, rest, thrift } = Ports::bind(&options).await?;
         for port in std::iter::once(&master).chain(&region_servers) {
-            refuse_exposed(local_address(&port.listener)?, "--listen", &options)?;
+            for address in local_addresses(&port.listener)? {
+                refuse_exposed(address, "--listen", &options)?;
+            }
         }
-        if let Some(listener) = &web {
-            refuse_exposed(local_address(listener)?, "--web", &options)?;
+        for (port, flag) in [(&web, "--web"), (&rest, "--rest")] {
+            for address in port.iter().map(local_addresses).collect::<Result<Vec<_>>>()?.concat() {
+                refuse_exposed(address, flag, &options)?;
+            }
         }
-        if let Some(listener) = &rest {
-            refuse_exposed(local_address(listener)?, "--rest", &options)?;
-        }
-        if let Some(listener) = &thrift {
+        for address in thrift.iter().map(local_addresses).collect::<Result<Vec<_>>>()?.concat() {
             let user = options.thrift_user.as_deref();
-            refuse_exposed_without_users(local_address(listener)?, "--thrift", user, &options)?;
+            refuse_exposed_without_users(address, "--thrift", user, &options)?;
         }
         access.check_name(&master.announced.0);
         let zookeeper = match &options.zookeeper {
@@ -346,7 +348,7 @@ fn check_names(observers: &[(String, MakeObserver)]) -> Result<()> {
 }
 
 /// A port, and the server that answers on it.
-type Listening = (TcpListener, Arc<RegionServer>);
+type Listening = (Listener, Arc<RegionServer>);
 
 /// Returns the cluster for these ports, and each port's listener.
 fn assemble(
@@ -387,7 +389,7 @@ fn assemble(
 }
 
 /// Serves a region server's or the master's RPC port.
-fn serve_rpc(cluster: &Arc<Cluster>, listener: TcpListener, server: &Arc<RegionServer>) {
+fn serve_rpc(cluster: &Arc<Cluster>, listener: Listener, server: &Arc<RegionServer>) {
     let context = Context::new(Arc::clone(cluster), Arc::clone(server));
     let stop = server.stopping();
     let serve = move |stream, peer| connection::serve(stream, peer, context.clone());
@@ -398,7 +400,7 @@ fn serve_rpc(cluster: &Arc<Cluster>, listener: TcpListener, server: &Arc<RegionS
 
 /// Serves HTTP.
 #[cfg(feature = "web")]
-fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
+fn serve_web(cluster: &Arc<Cluster>, listener: Listener) {
     let context = Context::new(Arc::clone(cluster), Arc::clone(&cluster.master));
     let max = crate::limits::WEB_CONNECTIONS_MAX + crate::limits::WEB_MONITORING_CONNECTIONS_MAX;
     let stop = cluster.master.stopping();
@@ -410,7 +412,7 @@ fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
 
 /// Serves HBase's REST interface.
 #[cfg(feature = "rest")]
-fn serve_rest(cluster: &Arc<Cluster>, listener: TcpListener) {
+fn serve_rest(cluster: &Arc<Cluster>, listener: Listener) {
     let rest = crate::gateway::rest::Rest::new(crate::gateway::Gateway::new(Arc::clone(cluster)));
     let stop = cluster.master.stopping();
     cluster.tasks.lock().spawn(crate::gateway::rest::expire(rest.clone(), stop.clone()));
@@ -421,7 +423,7 @@ fn serve_rest(cluster: &Arc<Cluster>, listener: TcpListener) {
 
 /// Serves HBase's Thrift interface.
 #[cfg(feature = "thrift")]
-fn serve_thrift(cluster: &Arc<Cluster>, listener: TcpListener) {
+fn serve_thrift(cluster: &Arc<Cluster>, listener: Listener) {
     let gateway = crate::gateway::Gateway::new(Arc::clone(cluster));
     let thrift = crate::gateway::thrift::Thrift::new(gateway);
     let stop = cluster.master.stopping();
@@ -439,7 +441,7 @@ fn descriptors_required(rpc_ports: usize, open_files_max: usize) -> u64 {
 
 /// Accepts connections until the server stops, then waits for them to end.
 async fn accept<F>(
-    listener: TcpListener,
+    listener: Listener,
     connections_max: usize,
     mut stop: watch::Receiver<bool>,
     serve: impl Fn(TcpStream, SocketAddr) -> F,

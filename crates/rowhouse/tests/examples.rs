@@ -22,6 +22,7 @@ macro_rules! examples {
 examples! {
     blog
     bytes_and_text
+    copy_to_another
     domains
     flights
     follow_index

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use rowhouse::Bytes;
 use rowhouse::admin::{ColumnGroups, HotColumns, Remedy, RemedyKind};
 use serde_json::json;
 
@@ -87,11 +88,17 @@ fn json_of(heat: &TableHeat) -> serde_json::Value {
             "share": verdict.share,
             "confidence": verdict.confidence,
             "region_share": verdict.region_share,
+            "server": verdict.server.as_ref().map(|server| json!({
+                "address": server.address,
+                "share": server.share,
+                "servers": server.servers,
+            })),
             "cure": verdict.cure(),
             "remedies": verdict.remedies.iter().map(of_remedy).collect::<Vec<_>>(),
         })
     });
     let groups = ColumnGroups::of_heat(&heat.report);
+    let [by_writes, by_reads] = heat.servers().map(|(_, shares)| shares.map(of_shares));
     json!({
         "table": heat.table,
         "sampled": heat.report.is_sampled,
@@ -99,6 +106,7 @@ fn json_of(heat: &TableHeat) -> serde_json::Value {
         "columns": columns.collect::<Vec<_>>(),
         "hot_rows": rows.collect::<Vec<_>>(),
         "column_sets": heat.report.column_sets.iter().map(of_columns).collect::<Vec<_>>(),
+        "servers": { "writes": by_writes, "reads": by_reads },
         "verdicts": {
             "writes": writes,
             "reads": reads,
@@ -109,18 +117,31 @@ fn json_of(heat: &TableHeat) -> serde_json::Value {
 }
 
 fn of_remedy(remedy: &Remedy) -> serde_json::Value {
-    let (bounds, key) = match &remedy.kind {
-        RemedyKind::Split { bounds, .. } => (&bounds[..], None),
-        RemedyKind::Key { template, .. } => (&[][..], Some(template)),
-        _ => (&[][..], None),
+    let [bounds, moved] = match &remedy.kind {
+        RemedyKind::Split { bounds, .. } => [&bounds[..], &[]],
+        RemedyKind::Move { starts, .. } => [&[], &starts[..]],
+        _ => [&[][..]; 2],
+    };
+    let key = match &remedy.kind {
+        RemedyKind::Key { template, .. } => Some(template),
+        _ => None,
+    };
+    let escaped = |keys: &[Bytes]| -> Vec<String> {
+        keys.iter().map(|key| rowhouse::key::escape(key)).collect()
     };
     json!({
         "text": remedy.to_string(),
-        "bounds": bounds.iter().map(|it| rowhouse::key::escape(it)).collect::<Vec<_>>(),
+        "bounds": escaped(bounds),
+        "moved_regions": escaped(moved),
         "key": key,
         "share_before": remedy.share_before,
         "share_after": remedy.share_after,
     })
+}
+
+fn of_shares(shares: Vec<(String, f64)>) -> serde_json::Value {
+    let shares = shares.into_iter();
+    shares.map(|(server, share)| json!({ "server": server, "share": share })).collect()
 }
 
 fn of_columns(columns: &HotColumns) -> serde_json::Value {

@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use tracing_subscriber::EnvFilter;
 
 use super::{CommandResult, DATA_DIR, argument, readiness, runtime};
+use crate::design::PageSimulator;
 use crate::output::print;
 
 /// The server's log file, in the data directory.
@@ -286,6 +287,7 @@ async fn serve(args: ServeArgs, log: &Path, has_store: &mut bool) -> rowhouse::R
         large_answer_bytes: args.large_answer_bytes,
         call_memory_bytes: args.call_memory_bytes,
         connection_memory_bytes: args.connection_memory_bytes,
+        simulator: Some(Arc::new(PageSimulator)),
         ..Options::new(&args.data)
     };
     let server = tokio::select! {

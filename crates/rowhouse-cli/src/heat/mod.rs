@@ -5,10 +5,12 @@ mod picture;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rowhouse::admin::{ColumnGroups, HeatBucket, HeatReport, HotRow, LoadProfile, LoadVerdict};
+use rowhouse::admin::{
+    ColumnGroups, HeatBucket, HeatReport, HotRow, LoadKind, LoadProfile, LoadVerdict, Placement,
+};
 use rowhouse::key::{KeySchema, escape};
 use rowhouse::{Bytes, Database, Result, RowRange};
-use rowhouse_model::escape_controls;
+use rowhouse_model::{ServerName, escape_controls};
 use rowhouse_schema::HeatMap;
 
 use crate::counted::counted;
@@ -25,6 +27,7 @@ pub(crate) struct TableHeat {
     pub(crate) report: HeatReport,
     pub(crate) schema: Option<KeySchema>,
     pub(crate) regions: Vec<RowRange>,
+    pub(crate) placement: Placement,
     /// On a cluster: the first field's values, if there are few.
     pub(crate) first_values: Option<FewFirstValues>,
 }
@@ -41,18 +44,37 @@ impl TableHeat {
         let from = minutes.map_or(i64::MIN, |minutes| now - i64::from(minutes) * 60_000);
         let table = database.table(name).await?;
         let report = database.admin().heat(name, from, i64::MAX).await?;
-        let regions = table.regions().await?.into_iter().map(|region| region.range);
-        let regions: Vec<RowRange> = regions.collect();
+        let placed = table.regions_with_servers().await?;
+        let servers = placed.iter().map(|(_, server)| server.as_ref().map(ServerName::address));
+        let live = database.admin().status().await?.live_servers;
+        let live = live.iter().map(ServerName::address).collect();
+        let placement = Placement::new(live, servers);
+        let regions = placed.into_iter().map(|(region, _)| region.range).collect();
         let schema = table.key_schema().ok().cloned();
         let first_values =
             if report.is_by_region { FewFirstValues::find(&table).await? } else { None };
-        Ok(Self { table: name.to_owned(), report, schema, regions, first_values })
+        let table = name.to_owned();
+        Ok(Self { table, report, schema, regions, placement, first_values })
     }
 
     /// Returns the verdicts on writes and on reads, each with the kind's name.
     pub(crate) fn verdicts(&self) -> [(&'static str, LoadVerdict); 2] {
-        LoadProfile::of_kinds(&self.report, &self.regions)
-            .map(|(kind, profile)| (kind.name(), profile.judge(self.schema.as_ref())))
+        self.profiles().map(|(kind, profile)| (kind.name(), profile.judge(self.schema.as_ref())))
+    }
+
+    fn profiles(&self) -> [(LoadKind, LoadProfile); 2] {
+        LoadProfile::of_kinds(&self.report, &self.regions, &self.placement)
+    }
+
+    /// Returns the shares of writes and of reads on each region server; `None` for a kind without
+    /// requests, and with fewer than two servers.
+    pub(crate) fn servers(&self) -> [(&'static str, Option<Vec<(String, f64)>>); 2] {
+        self.profiles().map(|(kind, profile)| {
+            let shares = profile.server_shares().map(|shares| {
+                shares.into_iter().map(|(server, share)| (server.to_owned(), share)).collect()
+            });
+            (kind.name(), shares)
+        })
     }
 
     /// Returns the report as text lines.
@@ -73,7 +95,8 @@ impl TableHeat {
         let mut lines = vec![format!("{}: {reads}, {writes}{how}", self.table)];
         let hottest = self.map().hottest(LISTED, &Bytes::new());
         if !hottest.is_empty() {
-            lines.push("hottest ranges".to_owned());
+            let zone = if self.report.is_by_region { "" } else { ", times in UTC" };
+            lines.push(format!("hottest ranges{zone}"));
         }
         for range in hottest {
             let began = if self.report.is_by_region {
@@ -91,6 +114,11 @@ impl TableHeat {
         }
         let rows = self.report.hot_rows.iter().take(LISTED);
         lines.extend(rows.map(|row| self.row_line(row)));
+        lines.extend(self.servers().iter().filter_map(|(kind, shares)| {
+            let shares = shares.as_ref()?.iter();
+            let shares = shares.map(|(server, share)| format!("{server} {:.0} %", share * 100.0));
+            Some(format!("{kind} by region server: {}", shares.collect::<Vec<_>>().join(", ")))
+        }));
         lines.extend(self.verdicts().map(|(name, verdict)| format!("{name}: {verdict}")));
         lines.extend(ColumnGroups::of_heat(&self.report).iter().map(ToString::to_string));
         lines.extend(self.first_values.iter().map(ToString::to_string));

@@ -100,6 +100,7 @@ fn axes(svg: &mut Svg, heat: &TableHeat, bounds: &[Bytes], (begin, end): (i64, i
         let place = (LEFT + WIDTH * quarter as f64 / 4.0, TOP + HEIGHT + 18.0);
         svg.text(place, r#"text-anchor="middle""#, &time_of(millis));
     }
+    svg.text((LEFT - 8.0, TOP + HEIGHT + 18.0), r#"text-anchor="end""#, "UTC");
     let verdicts = heat.verdicts().map(|(name, verdict)| format!("{name}: {verdict}"));
     for (at, line) in verdicts.iter().flat_map(|text| wrapped(text, LINE_CHARS, "")).enumerate() {
         svg.text((16.0, TOP + HEIGHT + 44.0 + 16.0 * at as f64), "", &line);
@@ -128,6 +129,7 @@ mod tests {
             report: HeatReport { columns: vec![column], ..HeatReport::default() },
             schema: Some(schema),
             regions: Vec::new(),
+            placement: Default::default(),
             first_values: None,
         };
         let svg = svg(&heat);

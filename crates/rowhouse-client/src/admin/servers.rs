@@ -123,13 +123,14 @@ impl Admin {
         self.call(proto::ExecProcedureRequest { procedure }).await.map(drop)
     }
 
-    /// Resets, saves or restores all tables of a rowhouse server that permits it, for tests.
+    /// Resets, saves or restores all tables of a rowhouse server that permits it, or deletes a
+    /// saved state, for tests.
     ///
     /// # Errors
     /// `Unsupported` by a server that does not permit it; `SnapshotNotFound` for an unknown state;
     /// `SnapshotExists` for a state that is saved already; `InvalidRequest` for a name that is
-    /// none, and for a state without tables or with a disabled one; the error from an Apache HBase
-    /// master, which does not know the call.
+    /// none, and for a state without tables or with a disabled one; `QuotaExceeded` for too many
+    /// states; the error from an Apache HBase master, which does not know the call.
     pub async fn change_state(&self, call: &StateCall) -> Result<()> {
         let procedure = state::call_to_proto(call);
         self.call(proto::ExecProcedureRequest { procedure }).await.map(drop)

@@ -2,6 +2,7 @@
 //! broke.
 
 mod dial;
+mod open;
 mod task;
 
 use std::collections::HashMap;
@@ -13,7 +14,7 @@ use bytes::{Bytes, BytesMut};
 use rowhouse_format::rpc::{
     Body, Call, CellCodec, CellReader, ConnectionHead, RequestHead, Service, encode_request,
 };
-use rowhouse_model::{Cell, Error, ErrorKind, ServerName};
+use rowhouse_model::{Cell, Error, ErrorKind, Result, ServerName};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
@@ -80,6 +81,11 @@ pub(crate) struct Connections {
 impl Connections {
     pub(crate) fn new(settings: Arc<Settings>, transport: Transport) -> Self {
         Self { settings, transport, open: Mutex::default(), call_id: AtomicU32::new(0) }
+    }
+
+    /// Returns the cluster id that a server announces to everybody.
+    pub(crate) async fn announced_cluster_id(&self, address: &Address) -> Result<String> {
+        open::announced_cluster_id(address, &self.settings, &self.transport).await
     }
 
     /// Calls a server and waits for the answer.

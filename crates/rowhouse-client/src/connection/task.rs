@@ -14,7 +14,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use super::{Address, QueuedCall, dial};
+use super::open::{late, open};
+use super::{Address, QueuedCall};
 use crate::Settings;
 use crate::retry::Failure;
 use crate::transport::{Reader, Transport, Writer, login};
@@ -90,22 +91,10 @@ async fn connect(
     settings: &Settings,
     transport: &Transport,
 ) -> Result<((Reader, Writer), Option<BytesMut>)> {
-    let failed = |why: String| {
-        Error::new(ErrorKind::Connection, format!("cannot connect: {why}, address={address}"))
-    };
-    let connecting = async {
-        let socket = dial(address).await?;
-        // Requests are written in one piece; Nagle's algorithm would only delay them.
-        socket.set_nodelay(true)?;
-        transport.secure(socket, &address.host).await
-    };
-    let late = || failed(format!("no response in {:?}", settings.connect_timeout));
-    let stream = timeout(settings.connect_timeout, connecting).await.map_err(|_| late())?;
-    let stream = stream.map_err(|error| failed(error.to_string()).with_source(error))?;
-    let (mut reader, mut writer) = stream.into_split();
+    let (mut reader, mut writer) = open(address, settings, transport).await?;
     let Some(token) = transport.token() else { return Ok(((reader, writer), None)) };
     let login = timeout(settings.connect_timeout, login(&mut reader, &mut writer, token)).await;
-    let input = login.map_err(|_| late())?.map_err(|error| {
+    let input = login.map_err(|_| late(address, settings))?.map_err(|error| {
         let message = format!("{}, address={address}", error.message());
         error.with_message(message)
     })?;

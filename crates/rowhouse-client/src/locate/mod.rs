@@ -92,6 +92,11 @@ impl Locator {
         self.registry.cluster_id(deadline).await
     }
 
+    /// Returns the cluster's id as it is announced to everybody, before a user is proved.
+    pub(crate) async fn announced_cluster_id(&self, deadline: Instant) -> Result<String, Failure> {
+        self.registry.announced_cluster_id(deadline).await
+    }
+
     /// Returns the active master.
     pub(crate) async fn master(&self, deadline: Instant) -> Result<Address, Failure> {
         let mut master = locked(&self.master, deadline).await?;

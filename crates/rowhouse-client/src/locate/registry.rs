@@ -7,7 +7,7 @@ use rowhouse_format::convert::{names, region};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Call;
 use rowhouse_model::{Error, ErrorKind};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::zookeeper::Ensemble;
 use crate::connection::{Address, CallRequest, Connections};
@@ -51,6 +51,14 @@ impl Registry {
             Self::ZooKeeper(ensemble) => ensemble.cluster_id(deadline).await?,
         };
         id.ok_or_else(|| not_ready("the cluster has no id yet"))
+    }
+
+    /// Returns the cluster id that is announced to everybody, before a user is proved.
+    pub(super) async fn announced_cluster_id(&self, deadline: Instant) -> Result<String, Failure> {
+        match self {
+            Self::Servers(servers) => servers.announced_cluster_id(deadline).await,
+            Self::ZooKeeper(_) => self.cluster_id(deadline).await,
+        }
     }
 
     pub(super) async fn active_master(&self, deadline: Instant) -> Result<Address, Failure> {
@@ -101,6 +109,33 @@ impl Servers {
         message: M,
         deadline: Instant,
     ) -> Result<M::Answer, Failure> {
+        let call = |address: Address, deadline| {
+            let message = message.clone();
+            async move {
+                let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
+                Ok(self.connections.call(&address, request).await?.0)
+            }
+        };
+        self.first_answer(deadline, call).await
+    }
+
+    /// Returns the cluster id that a server announces to everybody.
+    async fn announced_cluster_id(&self, deadline: Instant) -> Result<String, Failure> {
+        let announced = |address: Address, deadline| async move {
+            let announced = self.connections.announced_cluster_id(&address);
+            let late = |_| Error::new(ErrorKind::Timeout, format!("no response: {address}"));
+            let id = timeout_at(deadline, announced).await.map_err(late);
+            id.flatten().map_err(Failure::before)
+        };
+        self.first_answer(deadline, announced).await
+    }
+
+    /// Returns the first server's answer, or the last failure.
+    async fn first_answer<T, F: Future<Output = Result<T, Failure>>>(
+        &self,
+        deadline: Instant,
+        request: impl Fn(Address, Instant) -> F,
+    ) -> Result<T, Failure> {
         let count = self.addresses.len();
         let first = self.first.load(Ordering::Relaxed);
         let mut failed: Option<Failure> = None;
@@ -109,10 +144,8 @@ impl Servers {
             let left = deadline.saturating_duration_since(Instant::now());
             let share = left / u32::try_from(count).unwrap_or(1);
             let deadline = if count == 1 { deadline } else { Instant::now() + share };
-            let message = message.clone();
-            let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
-            match self.connections.call(&self.addresses[at], request).await {
-                Ok((answer, _)) => {
+            match request(self.addresses[at].clone(), deadline).await {
+                Ok(answer) => {
                     self.first.store(at, Ordering::Relaxed);
                     return Ok(answer);
                 }

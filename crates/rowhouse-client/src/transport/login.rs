@@ -19,33 +19,57 @@ const VARIABLE: &str = "HADOOP_TOKEN_FILE_LOCATION";
 /// The most bytes in a file of tokens.
 const FILE_LEN_MAX: u64 = 16 << 20;
 
-/// Reads the token that a target, or else the environment, names.
-pub(super) fn token_of(target: &Target) -> Result<Option<Token>> {
-    let variable = || std::env::var_os(VARIABLE).filter(|file| !file.is_empty());
-    let Some(path) = target.token.clone().or_else(|| variable().map(PathBuf::from)) else {
-        return Ok(None);
-    };
-    let read = || {
-        use std::io::Read;
-        let mut bytes = Vec::new();
-        std::fs::File::open(&path)?.take(FILE_LEN_MAX).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read()
-        .map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))?;
-    one_of(&bytes).map(Some).map_err(|error| error.with_context(path.display()))
+/// The tokens of HBase that a client holds, for any clusters.
+pub(crate) struct Tokens {
+    path: PathBuf,
+    tokens: Vec<Token>,
 }
 
-/// Returns the file's token of HBase.
-fn one_of(bytes: &[u8]) -> Result<Token> {
-    let mut tokens = Token::from_file(bytes)?;
-    // The same token is there once more for other clients.
-    tokens.retain(|token| token.kind == TOKEN_KIND && token.service != UNKNOWN_CLUSTER);
-    match tokens.len() {
-        1 => Ok(tokens.remove(0)),
-        count => Err(Error::invalid(format!(
-            "the file must have one token of the kind {TOKEN_KIND}: has={count}"
-        ))),
+impl Tokens {
+    /// Reads the file that a target, or else the environment, names.
+    ///
+    /// # Errors
+    /// `Io` for an unreadable file; `Protocol` and `Unsupported` for one of another format.
+    pub(crate) fn of(target: &Target) -> Result<Option<Self>> {
+        let variable = || std::env::var_os(VARIABLE).filter(|file| !file.is_empty());
+        let Some(path) = target.token.clone().or_else(|| variable().map(PathBuf::from)) else {
+            return Ok(None);
+        };
+        let read = || {
+            use std::io::Read;
+            let mut bytes = Vec::new();
+            std::fs::File::open(&path)?.take(FILE_LEN_MAX).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = read()
+            .map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))?;
+        Self::parse(&bytes, path).map(Some)
+    }
+
+    fn parse(bytes: &[u8], path: PathBuf) -> Result<Self> {
+        let tokens = Token::from_file(bytes);
+        let mut tokens = tokens.map_err(|error| error.with_context(path.display()))?;
+        tokens.retain(|token| token.kind == TOKEN_KIND);
+        Ok(Self { path, tokens })
+    }
+
+    /// Returns the token for a cluster, as HBase's `AuthenticationTokenSelector` does. Unlike that,
+    /// it takes no token for a cluster of an unknown id: any server could have it.
+    ///
+    /// # Errors
+    /// `InvalidRequest` if there is none.
+    pub(crate) fn select(self, cluster_id: &str) -> Result<Token> {
+        let of_cluster = |token: &Token| token.service == cluster_id;
+        if let Some(token) = self.tokens.iter().find(|token| of_cluster(token)) {
+            return Ok(token.clone());
+        }
+        let services = self.tokens.iter().map(|token| &*token.service);
+        let services: Vec<_> = services.filter(|service| *service != UNKNOWN_CLUSTER).collect();
+        Err(Error::invalid(format!(
+            "no token of the kind {TOKEN_KIND} is for this cluster: file={}, of={services:?}, \
+             cluster={cluster_id}",
+            self.path.display()
+        )))
     }
 }
 
@@ -121,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_one_token_of_hbase() {
+    fn a_token_is_selected_by_cluster_and_kind() {
         let identifier = TokenIdentifier {
             user: "alice".into(),
             key_id: 1,
@@ -129,12 +153,19 @@ mod tests {
             expires_ms: 1,
             sequence: 0,
         };
-        let token = Token::new(&identifier, b"key", "cluster");
-        let tokens = [token.clone(), token.for_unknown_cluster()];
-        assert_eq!(one_of(&Token::to_file(&tokens)).unwrap(), token);
-        let other = Token { kind: "HDFS_DELEGATION_TOKEN".into(), ..token };
-        let refused = one_of(&Token::to_file(&[other])).unwrap_err();
-        assert!(refused.message().contains("has=0"), "{refused}");
-        assert!(one_of(b"rubbish").is_err());
+        let token = |cluster: &str| Token::new(&identifier, b"key", cluster);
+        let foreign = Token { kind: "HDFS_DELEGATION_TOKEN".into(), ..token("ours") };
+        let selected = |tokens: &[Token], cluster: &str| {
+            Tokens::parse(&Token::to_file(tokens), "t".into()).unwrap().select(cluster)
+        };
+        let all = [foreign, token("theirs"), token("ours"), token("ours").for_unknown_cluster()];
+        assert_eq!(selected(&all, "ours").unwrap(), all[2]);
+        assert_eq!(selected(&all, "theirs").unwrap(), all[1]);
+        for (tokens, cluster) in [(&all[..], "another"), (&all[..2], "ours"), (&[], "ours")] {
+            let refused = selected(tokens, cluster).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::InvalidRequest);
+            assert!(refused.message().ends_with(&format!("cluster={cluster}")), "{refused}");
+        }
+        assert!(Tokens::parse(b"rubbish", "t".into()).is_err());
     }
 }

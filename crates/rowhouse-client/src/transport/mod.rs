@@ -6,6 +6,8 @@ mod login;
 mod tests;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(test)]
+mod token_tests;
 
 use std::io::Result as IoResult;
 use std::pin::Pin;
@@ -18,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-pub(crate) use self::login::login;
+pub(crate) use self::login::{Tokens, login};
 use crate::Target;
 
 /// How servers are connected to. Cheap to clone.
@@ -30,14 +32,13 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// Reads the files of TLS and of the token.
+    /// Reads the files of TLS. There is no token yet.
     ///
     /// # Errors
-    /// `InvalidRequest` for files that are not PEM or do not belong together, and for a file
-    /// without a token of HBase or with several; `Io` for unreadable ones; `Unsupported` without
-    /// the feature `tls`.
+    /// `InvalidRequest` for files that are not PEM or do not belong together; `Io` for unreadable
+    /// ones; `Unsupported` without the feature `tls`.
     pub(crate) fn new(target: &Target) -> Result<Self> {
-        let token = login::token_of(target)?.map(Arc::new);
+        let token = None;
         let Some(tls) = &target.tls else {
             return Ok(Self {
                 #[cfg(feature = "tls")]
@@ -51,6 +52,11 @@ impl Transport {
         Err(rowhouse_model::Error::unsupported(format!(
             "this client was built without the feature `tls`: hbase+tls://…?{tls}"
         )))
+    }
+
+    /// Proves the user by a token on each connection.
+    pub(crate) fn with_token(self, token: Token) -> Self {
+        Self { token: Some(Arc::new(token)), ..self }
     }
 
     /// Returns the token by which clients prove their user.

@@ -7,7 +7,7 @@ use super::record::{ColumnDescriptor, Member, Pairs, TCell, TRegionInfo, Value};
 use super::wire::{MessageHead, MessageKind, Type};
 use super::writer::Writer;
 
-/// What a method returns.
+/// A method's result.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// Nothing.
@@ -57,7 +57,7 @@ pub enum Failure {
     AlreadyExists(String),
     /// Thrift's own `TApplicationException`.
     Application {
-        /// What happened.
+        /// The kind.
         kind: ApplicationKind,
         /// The message.
         message: String,

@@ -31,7 +31,7 @@ impl Carriage {
     ///  80 …                     binary
     ///  82 …                     compact
     ///  length (4), 80 or 82 …   the same in frames
-    ///  length (4), 00 …         binary without a version, in frames: the length of the name follows
+    ///  length (4), 00 …         binary without a version, in frames: the name's length follows
     ///  length (4), letter …     binary without a version: the name follows
     /// ```
     ///

@@ -52,8 +52,8 @@ impl Extent {
     /// has the bytes of the last one and more.
     ///
     /// # Errors
-    /// `Protocol` if the bytes are no message, or one above [`MESSAGE_BYTES_MAX`], or have more than 4
-    /// million elements.
+    /// `Protocol` if the bytes are no message, or one above [`MESSAGE_BYTES_MAX`], or have more than
+    /// 4 million elements.
     pub fn pass(&mut self, input: &[u8]) -> Result<Option<usize>> {
         while self.at <= input.len() {
             if !self.has_head {
@@ -86,8 +86,8 @@ impl Extent {
         (self.at + 1).saturating_sub(input.len()).max(1)
     }
 
-    /// Returns how many bytes the values of the elements that were passed take, at most, in addition
-    /// to the message.
+    /// Returns how many bytes the values of the elements that were passed take, at most, beside the
+    /// message.
     pub fn value_bytes(&self) -> usize {
         self.elements * ELEMENT_BYTES
     }

@@ -20,7 +20,7 @@ pub trait Value: Sized {
     fn write(&self, writer: &mut Writer<'_>);
 }
 
-/// What a field of a structure holds: a value, or maybe a value.
+/// The content of a structure's field: a value, or maybe a value.
 pub trait Member {
     /// Reads the field's value if it has the declared type; returns false if not.
     fn read_member(&mut self, reader: &mut Reader, type_: Type) -> Result<bool>;
@@ -122,7 +122,7 @@ impl<T: Value> Value for Vec<T> {
     const TYPE: Type = Type::List;
 
     fn read(reader: &mut Reader) -> Result<Self> {
-        // It grows with what is read: a length alone reserves nothing.
+        // It grows with the elements that are read: a length alone reserves nothing.
         let mut list = Vec::new();
         reader.list(|reader, type_| {
             check(T::TYPE, type_)?;

@@ -85,7 +85,7 @@ fn args() -> impl Strategy<Value = Args> {
             attributes: Some(Pairs(columns.iter().cloned().zip(rows.clone()).collect())),
             rows: Some(rows),
             stop_row: Some(first.clone()),
-            column: Some(second.clone()),
+            column: Some(second),
             columns: Some(columns),
             timestamp: Some(long),
             versions: Some(short),

@@ -227,7 +227,7 @@ pub(super) fn message_head(protocol: Protocol, input: &[u8]) -> Token<MessageHea
     Ok(Some((head, rest + after)))
 }
 
-/// What stands before a message's name: where the name's length is, the kind and the sequence
+/// The bytes before a message's name: where the name's length is, the kind and the sequence
 /// number if they stand before it, and the bytes after the name.
 type HeadStart = Option<(usize, Option<u8>, Option<i32>, usize)>;
 

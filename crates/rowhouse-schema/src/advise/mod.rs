@@ -14,8 +14,8 @@ use crate::key::KeySchema;
 pub use column_groups::{ColumnGroup, ColumnGroups};
 pub use heat_map::{HeatMap, HeatMapColumn, HottestRange};
 pub use load::{
-    HotPrefix, LoadCause, LoadKind, LoadProfile, LoadVerdict, MissingEvidence, Remedy, RemedyKind,
-    RowLoad,
+    BusiestServer, HotPrefix, LoadCause, LoadKind, LoadProfile, LoadVerdict, MissingEvidence,
+    Placement, Remedy, RemedyKind, RowLoad,
 };
 pub use table::{FamilySize, check_table};
 
@@ -99,7 +99,7 @@ const RULES: &[(Rule, &str, &str)] = &[
     (Rule::LongRows, "long row keys", "the row key is stored with every cell"),
 ];
 
-/// Measurements that support rules: see `docs/claims.md`, which has the method and more numbers.
+/// Measurements that support rules: see `compat/claims/README.md`, which has the method.
 const MEASURED: &[(Rule, &str)] = &[
     (
         Rule::LeadingTime,
@@ -156,8 +156,8 @@ impl Rule {
         RULES[self as usize].2
     }
 
-    /// Returns a measurement that supports the rule, if there is one; `docs/claims.md` has the
-    /// method.
+    /// Returns a measurement that supports the rule, if there is one; `compat/claims/README.md`
+    /// has the method.
     pub fn measured(self) -> Option<&'static str> {
         MEASURED.iter().find(|(rule, _)| *rule == self).map(|(_, measured)| *measured)
     }

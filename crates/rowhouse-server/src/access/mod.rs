@@ -5,7 +5,7 @@
 //!
 //! [`identity`] decides for which user a connection acts: by [`certificate`], or by a token, which
 //! [`login`] checks with the master keys and revocations in [`keys`]. [`user_file`] stores these,
-//! and [`users`] holds them while a server runs.
+//! and [`users`] holds them while a server runs. [`watched`] reads changed files again.
 
 #[cfg(feature = "tls")]
 mod certificate;
@@ -21,6 +21,7 @@ mod stream;
 mod tls;
 mod user_file;
 mod users;
+mod watched;
 
 use std::io::Result as IoResult;
 #[cfg(feature = "tls")]

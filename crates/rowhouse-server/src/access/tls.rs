@@ -2,11 +2,9 @@
 
 use std::fs;
 use std::io::{Error as IoError, Result as IoResult};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use rowhouse_format::pem;
 use rowhouse_model::{Error, Result};
 use rustls::client::verify_server_name;
@@ -18,33 +16,26 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use super::watched::Watched;
 use super::{Protocol, Stream, late};
 use crate::TlsFiles;
 use crate::limits::{TLS_BUFFER_BYTES_MAX, TLS_HANDSHAKE_WAIT};
 
-/// The server's certificates, which can be read again while the server runs.
+/// The server's certificates, which are read again when they change.
 pub(super) struct Tls {
     files: TlsFiles,
     /// Whether a client may come without a certificate.
     is_optional: bool,
-    loaded: Mutex<Loaded>,
+    loaded: Watched<Loaded>,
 }
 
 /// The content of the files.
 struct Loaded {
-    /// The stamps of the files before they were read.
-    stamps: Vec<Stamp>,
-    /// The stamps at the last failure that was logged since then.
-    failed: Option<Vec<Stamp>>,
     certificate: CertificateDer<'static>,
     rpc: TlsAcceptor,
     #[cfg(feature = "web")]
     http: TlsAcceptor,
 }
-
-/// Changes with a file's content and permissions: length and times, in seconds and nanoseconds, or
-/// `None` for a file that is not there.
-type Stamp = Option<(u64, [i64; 4])>;
 
 impl Tls {
     /// Reads certificates and key. With `is_optional` a client may come without a certificate; one
@@ -54,35 +45,24 @@ impl Tls {
     /// `Io` for an unreadable file; `InvalidRequest` for one that is not PEM or holds nothing that
     /// serves, and for a key that does not belong to the certificate.
     pub(super) fn load(files: &TlsFiles, is_optional: bool) -> Result<Self> {
-        let loaded = Mutex::new(Loaded::read(files, is_optional, stamps(files))?);
+        let paths = [Some(&files.certificate), Some(&files.key), files.clients.as_ref()];
+        let paths = paths.into_iter().flatten().cloned().collect();
+        let read = || Loaded::read(files, is_optional);
+        let loaded = Watched::open("TLS certificates", paths, read)?;
         Ok(Self { files: files.clone(), is_optional, loaded })
     }
 
     /// As [`Access::reload`](super::Access::reload).
     pub(super) fn reload(&self, only_changed: bool, host: &str) {
-        let stamps = stamps(&self.files);
-        if only_changed && self.loaded.lock().stamps == stamps {
-            return;
-        }
-        match Loaded::read(&self.files, self.is_optional, stamps.clone()) {
-            Ok(loaded) => {
-                *self.loaded.lock() = loaded;
-                tracing::info!("the TLS certificate was read again");
-                self.check_name(host);
-            }
-            Err(error) => {
-                // Reported once for each change, and tried again.
-                let reported = self.loaded.lock().failed.replace(stamps.clone());
-                if !only_changed || reported != Some(stamps) {
-                    tracing::error!(%error, "the new TLS certificate is wrong; the earlier one stays");
-                }
-            }
+        let read = || Loaded::read(&self.files, self.is_optional);
+        if self.loaded.reload(only_changed, read) {
+            self.check_name(host);
         }
     }
 
     /// As [`Access::check_name`](super::Access::check_name).
     pub(super) fn check_name(&self, host: &str) {
-        let loaded = self.loaded.lock();
+        let loaded = self.loaded.content();
         let named = ServerName::try_from(host).ok().zip(
             // A certificate that cannot be parsed names nobody.
             ParsedCertificate::try_from(&loaded.certificate).ok(),
@@ -98,13 +78,11 @@ impl Tls {
 
     /// Completes the handshake, within a limit on the time.
     pub(super) async fn accept(&self, socket: TcpStream, protocol: Protocol) -> IoResult<Stream> {
-        let acceptor = {
-            let loaded = self.loaded.lock();
-            match protocol {
-                Protocol::Rpc => loaded.rpc.clone(),
-                #[cfg(feature = "web")]
-                Protocol::Http => loaded.http.clone(),
-            }
+        let loaded = self.loaded.content();
+        let acceptor = match protocol {
+            Protocol::Rpc => &loaded.rpc,
+            #[cfg(feature = "web")]
+            Protocol::Http => &loaded.http,
         };
         let bounded = |session: &mut rustls::ServerConnection| {
             session.set_buffer_limit(Some(TLS_BUFFER_BYTES_MAX));
@@ -119,7 +97,7 @@ impl Tls {
 }
 
 impl Loaded {
-    fn read(files: &TlsFiles, is_optional: bool, stamps: Vec<Stamp>) -> Result<Self> {
+    fn read(files: &TlsFiles, is_optional: bool) -> Result<Self> {
         let chain = certificates(&files.certificate, "--tls-certificate")?;
         let certificate = chain[0].clone();
         let key = named("--tls-key", &files.key, pem::private_key)?;
@@ -162,8 +140,6 @@ impl Loaded {
             TlsAcceptor::from(Arc::new(http))
         };
         Ok(Self {
-            stamps,
-            failed: None,
             certificate,
             rpc: TlsAcceptor::from(Arc::new(rpc)),
             #[cfg(feature = "web")]
@@ -201,16 +177,6 @@ fn named<T>(flag: &str, path: &Path, parse: impl Fn(&[u8], &str) -> Result<T>) -
     parse(&bytes, &path.display().to_string()).map_err(|error| error.with_context(flag))
 }
 
-fn stamps(files: &TlsFiles) -> Vec<Stamp> {
-    let paths = [Some(&files.certificate), Some(&files.key), files.clients.as_ref()];
-    let stamp = |path: &std::path::PathBuf| {
-        let file = fs::metadata(path).ok()?;
-        let times = [file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec()];
-        Some((file.len(), times))
-    };
-    paths.into_iter().flatten().map(stamp).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use rcgen::{CertificateParams, KeyPair};
@@ -231,7 +197,7 @@ mod tests {
                 key: path("key"),
                 clients: has_clients.then(|| path("certificate")),
             };
-            let loaded = Loaded::read(&files, false, stamps(&files)).unwrap();
+            let loaded = Loaded::read(&files, false).unwrap();
             let config = loaded.rpc.config();
             assert_eq!(config.session_storage.can_cache(), !has_clients);
             assert_eq!(config.send_tls13_tickets == 0, has_clients);

@@ -21,22 +21,14 @@ const NEW: &str = "users.new";
 const LEN_MAX: u64 = 64 << 20;
 /// The permissions that others must not have.
 const OTHERS: u32 = 0o077;
+/// Has the system refuse a symbolic link.
+const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 
 /// The master keys of a data directory and the users who have had tokens, which `rowhouse user`
 /// changes, also while a server runs.
 #[derive(Clone, Debug)]
 pub struct UserFile {
     dir: PathBuf,
-}
-
-/// Changes with each change of the file, also of the permissions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    inode: u64,
-    len: u64,
-    /// Seconds and nanoseconds, as for the next one.
-    content_changed: (i64, i64),
-    status_changed: (i64, i64),
 }
 
 impl UserFile {
@@ -82,12 +74,17 @@ impl UserFile {
     /// # Errors
     /// `Io`; `Corruption` of the file.
     pub fn users(&self) -> Result<Vec<(String, User)>> {
-        let Some((keys, _)) = self.read()? else { return Ok(Vec::new()) };
+        let Some(keys) = self.read()? else { return Ok(Vec::new()) };
         Ok(keys.users().map(|(name, user)| (name.to_owned(), *user)).collect())
     }
 
+    /// Returns the file's path.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.dir.join(NAME)
+    }
+
     /// Reads the file, and makes a first key if there is none.
-    pub(crate) fn read_or_create(&self) -> Result<(Keys, Stamp)> {
+    pub(crate) fn read_or_create(&self) -> Result<Keys> {
         if let Some(read) = self.read()? {
             return Ok(read);
         }
@@ -96,16 +93,12 @@ impl UserFile {
         self.read()?.ok_or_else(|| Error::corruption(format!("{NAME} was removed")))
     }
 
-    /// Returns the file's stamp; `None` if there is none.
-    pub(crate) fn stamp(&self) -> Option<Stamp> {
-        fs::metadata(self.dir.join(NAME)).ok().as_ref().map(stamp)
-    }
-
-    /// Reads the file; `None` if there is none.
-    pub(crate) fn read(&self) -> Result<Option<(Keys, Stamp)>> {
-        let path = self.dir.join(NAME);
+    /// Reads the file; `None` if there is none. A symbolic link is an error: a change would replace
+    /// it, and leave the file that it leads to.
+    pub(crate) fn read(&self) -> Result<Option<Keys>> {
+        let path = self.path();
         let failed = |source| Error::io(format_args!("cannot read {}", path.display()), source);
-        let file = match File::open(&path) {
+        let file = match OpenOptions::new().read(true).custom_flags(NO_LINK).open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(failed(source)),
@@ -120,9 +113,7 @@ impl UserFile {
         }
         let mut text = String::new();
         file.take(LEN_MAX).read_to_string(&mut text).map_err(failed)?;
-        let keys = Keys::parse(&text);
-        let keys = keys.map_err(|error| error.with_context(path.display()))?;
-        Ok(Some((keys, stamp(&metadata))))
+        Keys::parse(&text).map(Some).map_err(|error| error.with_context(path.display()))
     }
 
     /// Changes the file as [`UserFile::update`], for the account that owns it.
@@ -162,7 +153,7 @@ impl UserFile {
         lock.lock().map_err(failed)?;
         let now_ms = now_ms();
         let mut keys = match self.read()? {
-            Some((keys, _)) => keys,
+            Some(keys) => keys,
             None => Keys::new(random()?, now_ms),
         };
         let done = change(&mut keys, now_ms)?;
@@ -186,16 +177,8 @@ impl UserFile {
 
 /// Opens a file that is written, for this account alone.
 fn open(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
-}
-
-fn stamp(metadata: &fs::Metadata) -> Stamp {
-    Stamp {
-        inode: metadata.ino(),
-        len: metadata.len(),
-        content_changed: (metadata.mtime(), metadata.mtime_nsec()),
-        status_changed: (metadata.ctime(), metadata.ctime_nsec()),
-    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600).custom_flags(NO_LINK).open(path)
 }
 
 /// Returns random bytes for secrets.
@@ -239,9 +222,7 @@ mod tests {
         let file = UserFile::at(dir.path());
         assert!(file.users().unwrap().is_empty());
         let token = file.issue("alice", 60_000, "cluster").unwrap();
-        let before = file.stamp().unwrap();
         file.revoke("alice").unwrap();
-        assert_ne!(file.stamp().unwrap(), before);
         let users = file.users().unwrap();
         assert_eq!(users[0].0, "alice");
         let identifier = TokenIdentifier::parse(&token.identifier).unwrap();
@@ -273,6 +254,29 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let error = file.users().unwrap_err();
         assert!(error.message().contains("chmod 600"), "{error}");
+    }
+
+    #[test]
+    fn symbolic_links_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = UserFile::at(dir.path());
+        file.revoke("alice").unwrap();
+        let target = dir.path().join("elsewhere");
+        for name in [NAME, LOCK, NEW] {
+            let path = dir.path().join(name);
+            let before = fs::read(&path).unwrap_or_default();
+            fs::write(&target, &before).unwrap();
+            fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).unwrap();
+            let _ = fs::remove_file(&path);
+            std::os::unix::fs::symlink(&target, &path).unwrap();
+            // What a killed process left is removed.
+            assert_eq!(file.revoke("bob").is_ok(), name == NEW, "{name}");
+            assert_eq!(fs::read(&target).unwrap(), before, "{name}");
+            let _ = fs::remove_file(&path);
+            if name != NEW {
+                fs::rename(&target, &path).unwrap();
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use rowhouse_format::rpc::{Authentication, SaslReply};
 use rowhouse_format::token::{Token, TokenIdentifier};
 use rowhouse_model::{Error, ErrorKind, Result};
@@ -14,16 +14,14 @@ use super::failures::FailureLog;
 use super::identity::{Identity, Proof, USER_LEN_MAX};
 use super::keys::{Keys, SERVED_LIFE_MS_MAX, TokenRefusal};
 use super::login::{Login, Step};
-use super::user_file::{Stamp, UserFile, now_ms, random};
+use super::user_file::{UserFile, now_ms, random};
+use super::watched::Watched;
 use crate::UserSources;
 
 /// The users of a server.
 pub(crate) struct Users {
     pub(crate) sources: UserSources,
-    file: Option<UserFile>,
-    loaded: RwLock<(Arc<Keys>, Option<Stamp>)>,
-    /// The stamp at the last failure that was logged, until a read succeeds.
-    failed: Mutex<Option<Option<Stamp>>>,
+    file: Option<(UserFile, Watched<Keys>)>,
     /// Changes when the keys do.
     changes: watch::Sender<()>,
     failures: Mutex<FailureLog>,
@@ -37,14 +35,7 @@ const LOOK_MAX: Duration = Duration::from_secs(60);
 
 impl Users {
     pub(crate) fn new(sources: UserSources) -> Self {
-        Self {
-            sources,
-            file: None,
-            loaded: RwLock::default(),
-            failed: Mutex::default(),
-            changes: watch::Sender::new(()),
-            failures: Mutex::default(),
-        }
+        Self { sources, file: None, changes: watch::Sender::new(()), failures: Mutex::default() }
     }
 
     /// Reads the file in the data directory, if tokens count; makes a first key if there is none.
@@ -54,34 +45,18 @@ impl Users {
     pub(crate) fn open(&mut self, data: &std::path::Path) -> Result<()> {
         if self.sources.token {
             let file = UserFile::at(data);
-            let (keys, stamp) = file.read_or_create()?;
-            *self.loaded.write() = (Arc::new(keys), Some(stamp));
-            self.file = Some(file);
+            let watched = Watched::open("users", vec![file.path()], || file.read_or_create())?;
+            self.file = Some((file, watched));
         }
         Ok(())
     }
 
-    /// Reads the file again if it has changed. If it is wrong the earlier keys stay, the log says
-    /// why, once for each change, and the next call tries again.
+    /// Reads the file again if it has changed, as [`Watched::reload`].
     pub(crate) fn reload(&self) {
-        let Some(file) = &self.file else { return };
-        let stamp = file.stamp();
-        if stamp == self.loaded.read().1 {
-            return;
-        }
+        let Some((file, watched)) = &self.file else { return };
         let missing = || Error::new(ErrorKind::Io, "there is no file of users any more");
-        match file.read().and_then(|read| read.ok_or_else(missing)) {
-            Ok((keys, stamp)) => {
-                *self.loaded.write() = (Arc::new(keys), Some(stamp));
-                *self.failed.lock() = None;
-                self.changes.send_replace(());
-                tracing::info!("the users were read again");
-            }
-            Err(error) => {
-                if self.failed.lock().replace(stamp) != Some(stamp) {
-                    tracing::error!(%error, "the file of users is wrong; the earlier users stay");
-                }
-            }
+        if watched.reload(true, || file.read()?.ok_or_else(missing)) {
+            self.changes.send_replace(());
         }
     }
 
@@ -204,7 +179,7 @@ impl Users {
     }
 
     fn keys(&self) -> Arc<Keys> {
-        Arc::clone(&self.loaded.read().0)
+        self.file.as_ref().map(|(_, watched)| watched.content()).unwrap_or_default()
     }
 }
 
@@ -266,12 +241,10 @@ mod tests {
         };
         set_mode(0o640);
         users.reload();
-        assert!(users.failed.lock().is_some());
         assert!(users.token_for(&identity, "cluster").is_ok());
         // This changes neither length nor time of the content.
         set_mode(0o600);
         users.reload();
-        assert!(users.failed.lock().is_none());
         assert!(users.token_for(&identity, "cluster").is_err());
     }
 

@@ -589,6 +589,7 @@ async fn header_late(end: tokio::time::Instant) -> std::io::Error {
 
 /// Answers a call that no connection in HBase's protocol has sent, as one that did: with faults on
 /// demand, and within the region server's limits. `turn` is reserved for a small answer.
+#[cfg(any(feature = "rest", feature = "thrift"))]
 pub(crate) async fn answer_call(
     context: &Arc<Context>,
     client: Client,

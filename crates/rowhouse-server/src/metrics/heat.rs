@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rowhouse_model::{HeatColumn, HeatReport, RowRange};
-use rowhouse_schema::{KeySchema, LoadProfile, LoadVerdict};
+use rowhouse_schema::{KeySchema, LoadProfile, LoadVerdict, Placement};
 use rowhouse_store::{Store, Table};
+
+use crate::cluster::Cluster;
+use crate::region_server::RegionServer;
 
 /// How long a judgement is used: scrapes, of which several programs may make many, are cheap.
 const JUDGED_FOR: Duration = Duration::from_secs(10);
@@ -21,7 +24,7 @@ impl JudgedHeats {
     /// first, as they were judged at most ten seconds ago.
     pub(super) fn of_tables(
         &self,
-        store: &Store,
+        cluster: &Cluster,
         millis: i64,
         tables_max: usize,
     ) -> Arc<Vec<TableHeat>> {
@@ -30,7 +33,8 @@ impl JudgedHeats {
         match &*judged {
             Some((at, heats)) if at.elapsed() < JUDGED_FOR => Arc::clone(heats),
             _ => {
-                let heats = Arc::new(of_tables(store, millis, tables_max));
+                let live = cluster.members.live();
+                let heats = Arc::new(of_tables(&cluster.store, &live, millis, tables_max));
                 *judged = Some((Instant::now(), Arc::clone(&heats)));
                 heats
             }
@@ -50,7 +54,12 @@ pub(crate) struct TableHeat {
 }
 
 /// Returns the heats of the tables with the most requests in the last milliseconds.
-fn of_tables(store: &Store, millis: i64, tables_max: usize) -> Vec<TableHeat> {
+fn of_tables(
+    store: &Store,
+    live: &[Arc<RegionServer>],
+    millis: i64,
+    tables_max: usize,
+) -> Vec<TableHeat> {
     let since = store.now_millis() - millis;
     let busy = store.tables().into_iter().filter_map(|table| {
         let report = table.heat(since, i64::MAX);
@@ -60,7 +69,7 @@ fn of_tables(store: &Store, millis: i64, tables_max: usize) -> Vec<TableHeat> {
     let mut busy: Vec<(u64, Arc<Table>)> = busy.collect();
     busy.sort_by_key(|(all, table)| (Reverse(*all), table.name().clone()));
     let busy = busy.into_iter().take(tables_max);
-    busy.map(|(_, table)| TableHeat::new(&table, &table.heat(since, i64::MAX))).collect()
+    busy.map(|(_, table)| TableHeat::new(live, &table, &table.heat(since, i64::MAX))).collect()
 }
 
 /// Returns a table's template, and the regions.
@@ -70,9 +79,21 @@ pub(crate) fn keys_of(table: &Table) -> (Option<KeySchema>, Vec<RowRange>) {
     (schema, regions.collect())
 }
 
+/// Returns which of the live region servers serve a table's regions.
+pub(crate) fn placement_of(live: &[Arc<RegionServer>], table: &Table) -> Placement {
+    let servers = live.iter().map(|server| server.name.address()).collect();
+    let regions = table.regions().iter().map(|region| {
+        let assignment = region.assignment();
+        let server = live.iter().find(|server| server.number == assignment.server);
+        server.filter(|_| assignment.in_service).map(|server| server.name.address())
+    });
+    Placement::new(servers, regions)
+}
+
 impl TableHeat {
-    fn new(table: &Table, report: &HeatReport) -> Self {
+    fn new(live: &[Arc<RegionServer>], table: &Table, report: &HeatReport) -> Self {
         let (schema, regions) = keys_of(table);
+        let placement = placement_of(live, table);
         let all: u64 = report.columns.iter().map(|column| requests(column).sum::<u64>()).sum();
         let hottest = report.columns.iter().filter_map(|column| requests(column).max());
         let row = report.hot_rows.first().map_or(0, |row| row.requests_min());
@@ -81,7 +102,7 @@ impl TableHeat {
             table: table.name().to_string(),
             range_share: share(hottest.sum()),
             row_share: share(row),
-            verdicts: LoadProfile::of_kinds(report, &regions)
+            verdicts: LoadProfile::of_kinds(report, &regions, &placement)
                 .map(|(kind, profile)| (kind.name(), profile.cause(schema.as_ref()))),
         }
     }
@@ -112,7 +133,7 @@ mod tests {
             }
         }
         let names = |tables_max| {
-            let heats = of_tables(&store, 600_000, tables_max).into_iter();
+            let heats = of_tables(&store, &[], 600_000, tables_max).into_iter();
             heats.map(|heat| heat.table).collect::<Vec<_>>()
         };
         assert_eq!(names(2), ["b", "c"]);

@@ -20,7 +20,7 @@ use crate::replication_sink::ReplicationSink;
 pub(crate) use heat::JudgedHeats;
 use heat::TableHeat;
 #[cfg(feature = "web")]
-pub(crate) use heat::keys_of;
+pub(crate) use heat::{keys_of, placement_of};
 pub(crate) use totals::Totals;
 
 /// A metric, and how the samples are collected.
@@ -328,6 +328,21 @@ pub(crate) const METRICS: &[Metric] = &[
             }
         },
     },
+    Metric {
+        name: "rowhouse_table_busiest_server_share",
+        kind: Kind::Gauge,
+        help: "Share of the requests on the busiest region server, by table, request kind and server, for the last ten minutes, if there are several servers.",
+        collect: |from, out| {
+            for heat in from.heats.iter() {
+                for (kind, verdict) in &heat.verdicts {
+                    let Some(busiest) = &verdict.server else { continue };
+                    let labels =
+                        [("table", &heat.table[..]), ("kind", kind), ("server", &busiest.address)];
+                    out.sample("", &labels, busiest.share);
+                }
+            }
+        },
+    },
 ];
 
 /// Tables whose heat is judged. Each takes some milliseconds of a scrape.
@@ -376,7 +391,7 @@ impl<'a> Sources<'a> {
             server,
         });
         let servers = servers.collect();
-        let heats = judged.of_tables(&cluster.store, JUDGED_MILLIS, JUDGED_TABLES_MAX);
+        let heats = judged.of_tables(cluster, JUDGED_MILLIS, JUDGED_TABLES_MAX);
         Self { cluster, calls, servers, tables, requests, heats }
     }
 

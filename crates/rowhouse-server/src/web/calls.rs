@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto::slow_log_payload::Type;
-use rowhouse_model::{Result, TableName, escape_controls};
+use rowhouse_model::{Bytes, Result, RowRange, TableName, escape, escape_controls, unescape};
 
 use super::page::{Page, Place};
-use super::reader::Reader;
+use super::reader::{Reader, escaped, millis_param};
 use super::servers::address;
 use super::shown::{Keys, bytes, duration, shortened, time};
 use super::state::Web;
@@ -14,11 +14,77 @@ use super::{tables, words};
 use crate::region_server::RegionServer;
 use crate::slow_log::LoggedCall;
 
-/// Lists all region servers' slow and large calls, newest first.
+/// The time around a call whose heat its link shows.
+const AROUND_MILLIS: i64 = 5 * 60_000;
+
+/// A part of a heat map: the calls that are shown.
+struct Part {
+    table: TableName,
+    /// In milliseconds since 1970.
+    from: i64,
+    to: i64,
+    keys: RowRange,
+}
+
+impl Part {
+    /// Returns the part that an address names; `None` if it names no table.
+    fn parse(reader: &Reader) -> Result<Option<Self>> {
+        if reader.param("table").is_empty() {
+            return Ok(None);
+        }
+        let key = |name| unescape(reader.param(name)).map(Bytes::from);
+        Ok(Some(Self {
+            table: TableName::parse(reader.param("table"))?,
+            from: millis_param(reader, "from")?.unwrap_or(i64::MIN),
+            to: millis_param(reader, "to")?.unwrap_or(i64::MAX),
+            keys: RowRange::new(key("start")?, key("stop")?),
+        }))
+    }
+
+    /// Returns true for a call that ran in the time and read or wrote in the keys. Of a call whose
+    /// keys are not logged the time decides.
+    fn has(&self, web: &Web, call: &LoggedCall) -> bool {
+        let begun = call.payload.start_time;
+        let ended = begun.saturating_add(call.payload.processing_time.into());
+        let is_of_table = || {
+            let table = call.region.as_ref().and_then(|region| table_of(web, region));
+            table.as_ref() == Some(&self.table)
+        };
+        begun < self.to && self.from <= ended && self.overlaps(&call.rows) && is_of_table()
+    }
+
+    fn overlaps(&self, rows: &[Bytes]) -> bool {
+        match rows {
+            [] => true,
+            [row] => self.keys.contains(row),
+            [start, stop, ..] => self.keys.overlaps(&RowRange::new(start.clone(), stop.clone())),
+        }
+    }
+
+    fn show(&self, web: &Web, reader: &Reader) -> Markup {
+        let keys = keys_of(web, Some(&self.table));
+        let times = [self.from, self.to].map(|millis| match millis {
+            i64::MIN | i64::MAX => "…".to_owned(),
+            millis => time(millis),
+        });
+        html! { p {
+            (reader.text(words::CALLS_OF)) " "
+            a href=(tables::link(reader, &self.table)) { (self.table) } " · "
+            (times[0]) " – " (times[1]) " · "
+            (keys.start(reader, &self.keys.start)) " – " (keys.stop(reader, &self.keys.stop)) " · "
+            a href=(reader.link("/calls", &[])) { (reader.text(words::ALL_CALLS_AGAIN)) }
+        } }
+    }
+}
+
+/// Lists all region servers' slow and large calls, newest first; with a table in the address, the
+/// calls in a part of a heat map.
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let text = |text| reader.text(text);
     let cluster = &web.context.cluster;
+    let part = Part::parse(reader)?;
     let mut calls: Vec<_> = cluster.ports().iter().flat_map(|server| calls_of(server)).collect();
+    calls.retain(|(call, _)| part.as_ref().is_none_or(|part| part.has(web, call)));
     calls.sort_by_key(|(call, _)| std::cmp::Reverse(call.payload.start_time));
     let options = &cluster.options;
     let slow = i64::try_from(options.slow_call.as_millis()).unwrap_or(i64::MAX);
@@ -27,6 +93,7 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
             (text(words::SLOW_CALLS_ARE)) " " (duration(slow)) " "
             (text(words::LARGE_CALLS_ARE)) " " (bytes(options.large_answer_bytes)) (text(words::END))
         }
+        @if let Some(part) = &part { (part.show(web, reader)) }
         @if calls.is_empty() { p.dim { (text(words::NONE)) } }
         @else { div.wide { table {
             thead { tr {
@@ -84,7 +151,12 @@ fn row(web: &Web, reader: &Reader, call: &LoggedCall, server: &str) -> Markup {
         td { (time(payload.start_time)) }
         td { (kind) }
         td { (payload.method_name) }
-        td { @if let Some(table) = &table { a href=(tables::link(reader, table)) { (table) } } }
+        td { @if let Some(table) = &table {
+            a href=(tables::link(reader, table)) { (table) } " "
+            a href=(heat_link(reader, table, call)) title=(reader.text(words::HEAT_HERE)) {
+                (reader.text(words::HEAT))
+            }
+        } }
         td { (shown_rows(web, reader, table.as_ref(), rows, payload.param())) }
         td.number { (duration(payload.processing_time.into())) }
         td.number { (duration(payload.queue_time.into())) }
@@ -98,16 +170,37 @@ fn shown_rows(
     web: &Web,
     reader: &Reader,
     table: Option<&TableName>,
-    rows: &[rowhouse_model::Bytes],
+    rows: &[Bytes],
     param: &str,
 ) -> Markup {
-    let table = table.and_then(|name| web.context.cluster.store.table(name).ok());
-    let keys = table.map_or_else(Keys::unknown, |table| Keys::of(table.descriptor()));
+    let keys = keys_of(web, table);
     match rows {
         [] => html! { code.dim { (shortened(&escape_controls(param))) } },
         [row] => keys.show(row),
         [start, stop, ..] => html! { (keys.start(reader, start)) " – " (keys.stop(reader, stop)) },
     }
+}
+
+fn keys_of(web: &Web, table: Option<&TableName>) -> Keys {
+    let table = table.and_then(|name| web.context.cluster.store.table(name).ok());
+    table.map_or_else(Keys::unknown, |table| Keys::of(table.descriptor()))
+}
+
+/// Returns the address of a table's heat in the minutes around a call, at the call's keys.
+fn heat_link(reader: &Reader, table: &TableName, call: &LoggedCall) -> String {
+    let begun = call.payload.start_time;
+    let ended = begun.saturating_add(call.payload.processing_time.into());
+    let from = begun.saturating_sub(AROUND_MILLIS).to_string();
+    let to = ended.saturating_add(AROUND_MILLIS).to_string();
+    // One row is the range that ends before the next possible key.
+    let [start, stop] = match &call.rows[..] {
+        [] => [Bytes::new(), Bytes::new()],
+        [row] => [row.clone(), Bytes::from([row, &b"\0"[..]].concat())],
+        [start, stop, ..] => [start.clone(), stop.clone()],
+    };
+    let [start, stop] = [start, stop].map(|key| escape(&key));
+    let path = format!("/heat/{}", escaped(&table.to_string()));
+    reader.link(&path, &[("from", &from), ("to", &to), ("start", &start), ("stop", &stop)])
 }
 
 /// Returns the table that a region belongs to, which may be gone.

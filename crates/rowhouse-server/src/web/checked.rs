@@ -15,7 +15,7 @@ use crate::limits::WEB_URI_BYTES_MAX;
 
 /// Answers a request, or refuses it.
 pub(crate) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
-    let is_login = request.uri().path() == login::PATH;
+    let has_form = posts_form(request.uri().path());
     let mut response =
         match guard::refuse(&request, &web.context.server.name.host, WEB_URI_BYTES_MAX) {
             Some(refused) => {
@@ -31,7 +31,7 @@ pub(crate) async fn check(State(web): State<Web>, request: Request, next: Next) 
             None => next.run(request).await,
         };
     guard::protect(&mut response);
-    if is_login {
+    if has_form {
         // With `no-referrer` a browser says that the form comes from nowhere.
         let same = HeaderValue::from_static("same-origin");
         response.headers_mut().insert(REFERRER_POLICY, same);
@@ -40,5 +40,10 @@ pub(crate) async fn check(State(web): State<Web>, request: Request, next: Next) 
 }
 
 fn reads_body(path: &str) -> bool {
-    path.starts_with("/solr/") || path == login::PATH
+    path.starts_with("/solr/") || path == login::PATH || path.starts_with("/design/")
+}
+
+/// Returns true for pages with a form that is posted.
+fn posts_form(path: &str) -> bool {
+    path == login::PATH || path.starts_with("/design")
 }

@@ -7,8 +7,12 @@
   const output = document.getElementById("heat-at");
   const text = canvas.dataset;
   const whole = { from: Number(text.from), to: Number(text.to), start: "", stop: "" };
+  // What the address asks for: other keys than all, or the part in the fragment.
+  const first = { ...whole, start: text.start, stop: text.stop };
   const SPAN_MIN = 5 * 60000;
-  const LEFT = 260, TOP = 46, BOTTOM = 26;
+  const LEFT = 260, TOP = 82, BOTTOM = 26;
+  // The margins with the sums, and the space before them.
+  const RIGHT = 64, SUMS = 28, GAP = 4;
   // Points between two labels of keys, and the width of the scale.
   const LABEL_STEP = 18, SCALE = 260;
   // Stops of the scales, light to dark and dark to light: lightness alone tells loads apart.
@@ -37,10 +41,28 @@
       data = read;
       cursor = null;
       output.textContent = "";
+      note();
     } catch (error) {
       if (number === asked) output.textContent = `${text.failed} ${error.message}`;
     }
     draw();
+  }
+
+  // Keeps the part that is shown in the address, and has the link lead to the slow calls there.
+  function note() {
+    const part = new URLSearchParams(view).toString();
+    const place = location.pathname + location.search;
+    history.replaceState(null, "", view === whole ? place : `${place}#${part}`);
+    const calls = document.getElementById("heat-calls");
+    calls.href = `${text.calls}&${part}`;
+  }
+
+  // The part in the fragment of the address; null if there is none.
+  function noted() {
+    const part = new URLSearchParams(location.hash.slice(1));
+    const [from, to] = ["from", "to"].map((name) => Number(part.get(name)));
+    if (!(from < to)) return null;
+    return { from, to, start: part.get("start") ?? "", stop: part.get("stop") ?? "" };
   }
 
   // Ranges of a column, with their rows in the map and the load of each row.
@@ -53,7 +75,7 @@
 
   function size() {
     const width = canvas.clientWidth, height = canvas.clientHeight;
-    return { width, height, inner: Math.max(width - LEFT, 1), rows: Math.max(height - TOP - BOTTOM, 1) };
+    return { width, height, inner: Math.max(width - LEFT - RIGHT, 1), rows: Math.max(height - TOP - BOTTOM, 1) };
   }
 
   const xOf = (millis) => LEFT + (millis - view.from) / (view.to - view.from) * size().inner;
@@ -76,9 +98,11 @@
     pen.fillStyle = colour(0);
     pen.fillRect(LEFT, TOP, inner, rows);
     if (!data) return;
-    const max = Math.max(0, ...data.columns.flatMap((column) => ranges(column).map((it) => it.load)));
+    const most = Math.max(0, ...data.columns.flatMap((column) => ranges(column).map((it) => it.load)));
+    // The load that has the strongest colour, as those above it.
+    const max = Math.max(most / Number(text.brightness), Math.min(most, 1));
     // A load that is not nothing is never as light as nothing.
-    const share = (load) => load > 0 ? 0.08 + 0.92 * Math.log1p(load) / Math.log1p(max) : 0;
+    const share = (load) => load > 0 ? Math.min(1, 0.08 + 0.92 * Math.log1p(load) / Math.log1p(max)) : 0;
     pen.save();
     pen.beginPath();
     pen.rect(LEFT, TOP, inner, rows);
@@ -99,6 +123,7 @@
     pen.textBaseline = "middle";
     labelKeys(pen);
     labelTimes(pen);
+    drawSums(pen, ink);
     if (max > 0) labelLoads(pen, ink, max, share);
     frame(pen, ink);
   }
@@ -112,9 +137,34 @@
 
   function labelKeys(pen) {
     const rows = labelledRows();
-    const labels = distinct(pen, rows.map(startOf), LEFT - 14);
-    rows.forEach((row, at) => pen.fillText(labels[at], 0, yOf(row) + 7));
+    const groups = groupsOf(pen);
+    const labels = distinct(pen, rows.map(startOf), LEFT - 24);
+    rows.forEach((row, at) => {
+      // Below a key with the same first field, the rest of the key alone.
+      const before = at > 0 && groups.find((it) => it.first <= rows[at - 1] && row < it.last);
+      const label = before ? head(pen, `  ${rest(row)}`, LEFT - 24) : labels[at];
+      pen.fillText(label, 0, yOf(row) + 7);
+    });
   }
+
+  // Neighbouring rows whose keys have the same first field, each group marked beside the map.
+  function groupsOf(pen) {
+    const groups = [];
+    data.bounds.forEach(({ first }, row) => {
+      const last = groups.at(-1);
+      if (first && last?.name === first) last.last = row + 1;
+      else groups.push({ name: first, first: row, last: row + 1 });
+    });
+    const several = groups.filter((it) => it.name && it.last - it.first > 1);
+    for (const group of several) {
+      const top = yOf(group.first) + 1, bottom = yOf(group.last) - 1;
+      pen.fillRect(LEFT - 8, top, 2, bottom - top);
+      for (const end of [top, bottom - 1]) pen.fillRect(LEFT - 8, end, 5, 1);
+    }
+    return several;
+  }
+
+  const rest = (row) => data.bounds[row].key.slice(data.bounds[row].first.length).replace(/^, /, "");
 
   function labelTimes(pen) {
     const { height, inner } = size();
@@ -126,7 +176,37 @@
       pen.textAlign = at === 0 ? "left" : at === times ? "right" : "center";
       pen.fillText(time(millis), xOf(millis), height - BOTTOM / 2);
     }
+    pen.textAlign = "right";
+    pen.fillText("UTC", LEFT - 10, height - BOTTOM / 2);
     pen.textAlign = "left";
+  }
+
+  // The loads of all keys at each time, above the map, and those of all times in each row, at the
+  // right. The highest sum fills the margin.
+  function drawSums(pen, ink) {
+    const byTime = data.columns.map((column) => column.values.reduce((sum, value) => sum + value, 0));
+    const byRow = new Array(data.bounds.length).fill(0);
+    for (const range of data.columns.flatMap(ranges)) {
+      for (let row = range.first; row < range.last; row++) byRow[row] += range.load;
+    }
+    const { inner } = size();
+    // A longer column has as many times more requests.
+    const rates = data.columns.map((column, at) => byTime[at] / column.length);
+    const highest = Math.max(...rates), widest = Math.max(...byRow);
+    pen.save();
+    pen.globalAlpha = 0.55;
+    pen.fillStyle = ink;
+    data.columns.forEach((column, at) => {
+      const left = Math.max(xOf(column.begun), LEFT);
+      const right = Math.min(xOf(column.begun + column.length), LEFT + inner);
+      const height = highest > 0 ? rates[at] / highest * SUMS : 0;
+      if (right > left) pen.fillRect(left, TOP - GAP - height, right - left, height);
+    });
+    byRow.forEach((sum, row) => {
+      const width = widest > 0 ? sum / widest * (RIGHT - GAP) : 0;
+      pen.fillRect(LEFT + inner + GAP, yOf(row), width, yOf(row + 1) - yOf(row));
+    });
+    pen.restore();
   }
 
   // The scale of the colours, with numbers: 0, powers of ten, and the highest load.
@@ -361,5 +441,7 @@
   }
   dark.addEventListener("change", draw);
   new ResizeObserver(draw).observe(canvas);
-  load(whole);
+  // A page with a fragment is not loaded again by its own refresh.
+  if (Number(text.refresh)) setTimeout(() => location.reload(), Number(text.refresh) * 1000);
+  load(noted() ?? (first.start || first.stop ? first : whole));
 })();

@@ -1,6 +1,7 @@
 //! A table's heat map, and the data for it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -9,16 +10,17 @@ use maud::{Markup, html};
 use rowhouse_model::{
     Bytes, Error, HeatBucket, HeatReport, HotRow, Result, RowRange, TableName, escape, unescape,
 };
-use rowhouse_schema::{HeatMap, HottestRange};
+use rowhouse_schema::{HeatMap, HottestRange, LoadProfile};
 use rowhouse_store::Table;
 use serde_json::{Value, json};
 
 use super::page::{Page, Place, status_of};
-use super::reader::{Reader, escaped};
+use super::reader::{Reader, escaped, millis_param};
 use super::shown::{Keys, bytes, number, time};
 use super::state::{Web, failed};
 use super::words::{self, Text};
 use super::{messages, monitoring, tables, verdict};
+use crate::metrics::{keys_of, placement_of};
 
 /// Hours back from now that the page offers, and all that was measured.
 const HOURS: [(&str, Text); 5] = [
@@ -27,6 +29,15 @@ const HOURS: [(&str, Text); 5] = [
     ("6", words::LAST_6_HOURS),
     ("24", words::LAST_DAY),
     ("168", words::LAST_WEEK),
+];
+/// How many times less load than the highest has the strongest colour.
+const BRIGHTNESS: [&str; 4] = ["1", "2", "4", "8"];
+/// Seconds after which the page is loaded again, and never.
+const REFRESH: [(&str, Text); 4] = [
+    ("", words::NEVER),
+    ("30", words::HALF_MINUTE),
+    ("60", words::MINUTE),
+    ("300", words::FIVE_MINUTES),
 ];
 /// Ranges that the table for readers without scripts has.
 const HOTTEST: usize = 10;
@@ -103,10 +114,10 @@ struct Span {
 
 impl Span {
     fn parse(reader: &Reader, now_millis: i64) -> Result<Self> {
-        let to = param(reader, "to")?.unwrap_or(now_millis);
-        let hours = param(reader, "hours")?;
+        let to = millis_param(reader, "to")?.unwrap_or(now_millis);
+        let hours = millis_param(reader, "hours")?;
         let of_hours = hours.map(|hours| to.saturating_sub(hours.saturating_mul(HOUR_MILLIS)));
-        Ok(Self { from: param(reader, "from")?.or(of_hours), to })
+        Ok(Self { from: millis_param(reader, "from")?.or(of_hours), to })
     }
 
     /// Returns the times between which a map lies: the times in the address, or the times of the
@@ -134,6 +145,8 @@ struct Map {
     sampled: bool,
     /// The judgements about writes and reads.
     verdicts: [String; 2],
+    /// The shares of writes and of reads on each region server, if there are several.
+    servers: [Vec<(String, f64)>; 2],
     /// Judgements about columns that are never read together.
     columns: Vec<String>,
 }
@@ -150,16 +163,42 @@ impl Map {
         let (from, to) = span.measured(&report);
         let measure = measure.unwrap_or_else(|| Measure::of_most(&report));
         let map = HeatMap::new(&report, |bucket| measure.of(bucket), &range, from, to);
-        let verdicts = verdict::of(reader, &table, &report);
+        let (schema, regions) = keys_of(&table);
+        let placement = placement_of(&web.context.cluster.members.live(), &table);
+        let profiles = LoadProfile::of_kinds(&report, &regions, &placement);
+        let profiles = profiles.map(|(_, profile)| profile);
+        let verdicts = verdict::of(reader, schema.as_ref(), &profiles);
+        let servers = profiles.each_ref().map(|profile| {
+            let shares = profile.server_shares().unwrap_or_default().into_iter();
+            shares.map(|(server, share)| (server.to_owned(), share)).collect()
+        });
         let columns = verdict::of_columns(reader, &report);
         let hot_rows = report.hot_rows;
         let sampled = report.is_sampled;
-        Ok(Self { table, measure, from, to, range, map, hot_rows, sampled, verdicts, columns })
+        Ok(Self {
+            table,
+            measure,
+            from,
+            to,
+            range,
+            map,
+            hot_rows,
+            sampled,
+            verdicts,
+            servers,
+            columns,
+        })
     }
 
     fn json(&self) -> Value {
         let keys = Keys::of(self.table.descriptor());
-        let key = |key: &[u8]| json!({ "key": keys.whole_text(key), "bytes": escape(key) });
+        let key = |key: &[u8]| {
+            json!({
+                "key": keys.whole_text(key),
+                "first": keys.first_field(key),
+                "bytes": escape(key),
+            })
+        };
         let columns = self.map.columns.iter().map(|column| {
             let (starts, values): (Vec<_>, Vec<_>) = column.ranges.iter().copied().unzip();
             json!({
@@ -188,20 +227,14 @@ impl Map {
             "stop": Some(&self.range.stop).filter(|stop| !stop.is_empty()).map(|stop| key(stop)),
             "columns": columns.collect::<Vec<_>>(),
             "hot_rows": hot_rows.collect::<Vec<_>>(),
+            "servers": { "writes": shares(&self.servers[0]), "reads": shares(&self.servers[1]) },
             "verdicts": { "writes": self.verdicts[0], "reads": self.verdicts[1] },
         })
     }
 }
 
-/// Returns a number in the address; `None` if it is not there.
-fn param(reader: &Reader, name: &str) -> Result<Option<i64>> {
-    match reader.param(name) {
-        "" => Ok(None),
-        text => match text.parse() {
-            Ok(number) => Ok(Some(number)),
-            Err(_) => Err(Error::invalid(format!("not a number: {name}={text}"))),
-        },
-    }
+fn shares(servers: &[(String, f64)]) -> Value {
+    servers.iter().map(|(server, share)| json!({ "server": server, "share": share })).collect()
 }
 
 /// Answers with a table's page, or with the data if the name ends with `.json`.
@@ -244,6 +277,13 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
     let text = |text| reader.text(text);
     let address = format!("/heat/{}", escaped(name));
     let name = map.table.name().to_string();
+    let brightness = chosen(reader, "brightness", &BRIGHTNESS)?;
+    let refresh = chosen(reader, "refresh", &REFRESH.map(|(seconds, _)| seconds))?;
+    let calls = reader.link("/calls", &[("table", &name)]);
+    let [from, to] = [map.from, map.to].map(|millis| millis.to_string());
+    let [start, stop] = [&map.range.start, &map.range.stop].map(|key| escape(key));
+    let part = [("table", &name), ("from", &from), ("to", &to), ("start", &start), ("stop", &stop)];
+    let calls_here = reader.link("/calls", &part.map(|(name, value)| (name, &value[..])));
     let body = html! {
         p { a href=(tables::link(reader, map.table.name())) { (text(words::TABLE)) } }
         (form(reader, &address, &map))
@@ -252,10 +292,12 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
         canvas id="heat" tabindex="0" role="application" aria-describedby="heat-keys"
             aria-label=(text(words::HEAT)) data-json=(format!("{address}.json"))
             data-of=(map.measure.name()) data-unit=(text(map.measure.label())) data-from=(map.from) data-to=(map.to)
+            data-start=(start) data-stop=(stop) data-calls=(calls) data-brightness=(brightness) data-refresh=(refresh)
             data-first=(text(words::FIRST_KEY)) data-end=(text(words::LAST_KEY))
             data-colon=(text(words::COLON)) data-scale=(text(words::IN_ONE_FIELD)) data-failed=(text(words::HEAT_FAILED)) {}
         output id="heat-at" for="heat" aria-live="polite" {}
         p.dim id="heat-keys" { (text(words::HEAT_KEYS)) }
+        p { a id="heat-calls" href=(calls_here) { (text(words::CALLS_HERE)) } }
         noscript {
             h2 { (text(words::HOTTEST)) }
             (hottest(reader, &map))
@@ -267,11 +309,30 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
             @for verdict in &map.columns { dt { (text(words::COLUMNS)) } dd { (verdict) } }
         }
         p { a href=(reader.link("/design", &[("table", &name)])) { (text(words::WHAT_INSTEAD)) } }
+        @if map.servers.iter().any(|servers| !servers.is_empty()) { (servers(reader, &map)) }
         h2 { (text(words::HOT_ROWS)) }
         (hot_rows(reader, &map))
     };
     let title = format!("{}{}{}", text(words::HEAT), text(words::COLON), map.table.name());
-    Ok(Page::new(Place::Tables, title, body).with_script("/heat.js"))
+    let page = Page::new(Place::Heat, title, body).with_script("/heat.js");
+    Ok(match refresh.parse() {
+        Ok(seconds) => page.refreshed(Duration::from_secs(seconds)),
+        Err(_) => page,
+    })
+}
+
+/// Returns the choice in the address; the first one if there is none.
+fn chosen(reader: &Reader, name: &str, choices: &[&'static str]) -> Result<&'static str> {
+    let param = reader.param(name);
+    if param.is_empty() {
+        return Ok(choices.first().copied().unwrap_or_default());
+    }
+    let choice = choices.iter().find(|choice| **choice == param).copied();
+    choice.ok_or_else(|| {
+        let choices = choices.iter().filter(|choice| !choice.is_empty()).copied();
+        let choices = choices.collect::<Vec<_>>().join(", ");
+        Error::invalid(format!("not one of {choices}: {name}={param}"))
+    })
 }
 
 fn form(reader: &Reader, address: &str, map: &Map) -> Markup {
@@ -289,6 +350,18 @@ fn form(reader: &Reader, address: &str, map: &Map) -> Markup {
                 (reader.text(words::TIME))
                 select name="hours" { @for (choice, label) in HOURS {
                     option value=(choice) selected[choice == hours] { (reader.text(label)) }
+                } }
+            }
+            label {
+                (reader.text(words::BRIGHTNESS))
+                select name="brightness" { @for choice in BRIGHTNESS {
+                    option value=(choice) selected[choice == reader.param("brightness")] { (choice) " ×" }
+                } }
+            }
+            label {
+                (reader.text(words::REFRESHED))
+                select name="refresh" { @for (choice, label) in REFRESH {
+                    option value=(choice) selected[choice == reader.param("refresh")] { (reader.text(label)) }
                 } }
             }
             button { (reader.text(words::SHOW)) }
@@ -313,6 +386,29 @@ fn hottest(reader: &Reader, map: &Map) -> Markup {
             }
         } }
     } } }
+}
+
+/// Shows which part of the writes and reads each region server carries.
+fn servers(reader: &Reader, map: &Map) -> Markup {
+    let [writes, reads] = &map.servers;
+    let named = if writes.is_empty() { reads } else { writes };
+    let share = |servers: &[(String, f64)], at: usize| {
+        servers.get(at).map_or("–".to_owned(), |(_, share)| format!("{:.0} %", share * 100.0))
+    };
+    html! {
+        h2 { (reader.text(words::LOAD_BY_SERVER)) }
+        div.wide { table {
+            thead { tr {
+                th { (reader.text(words::SERVER)) }
+                th.number { (reader.text(words::WRITES)) } th.number { (reader.text(words::READS)) }
+            } }
+            tbody { @for (at, (server, _)) in named.iter().enumerate() { tr {
+                td { (server) }
+                td.number { (share(writes, at)) }
+                td.number { (share(reads, at)) }
+            } } }
+        } }
+    }
 }
 
 fn hot_rows(reader: &Reader, map: &Map) -> Markup {

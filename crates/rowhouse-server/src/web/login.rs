@@ -35,7 +35,9 @@ pub(super) const PATH: &str = "/login";
 pub(super) const LOGOUT_PATH: &str = "/logout";
 /// Answered without a user: health for whoever watches the server, and what the login page shows.
 const OPEN: [&str; 5] = ["/health", PATH, LOGOUT_PATH, "/style.css", "/icon.svg"];
-const COOKIE_NAME: &str = "rowhouse_session";
+/// The beginning of the cookie's name; the cluster id follows, for a browser sends the cookies of a
+/// host to all servers on it.
+const COOKIE_PREFIX: &str = "rowhouse_session_";
 
 /// The open sessions, by the secret in the cookie.
 #[derive(Default)]
@@ -118,23 +120,26 @@ fn has_user(web: &Web, client: &HttpClient, headers: &HeaderMap) -> bool {
             }
         };
     }
-    let token = secret(headers).and_then(|secret| web.sessions.token(secret, Instant::now()));
+    let token = secret(web, headers).and_then(|secret| web.sessions.token(secret, Instant::now()));
     token.is_some_and(|token| users.is_accepted(&token))
 }
 
 /// Returns the secret in the cookie of a session.
-fn secret(headers: &HeaderMap) -> Option<&str> {
+fn secret<'h>(web: &Web, headers: &'h HeaderMap) -> Option<&'h str> {
     let cookies = header(headers, COOKIE.as_str()).split(';');
     let mut cookies = cookies.filter_map(|cookie| cookie.trim().split_once('='));
-    cookies.find(|(name, _)| *name == COOKIE_NAME).map(|(_, secret)| secret)
+    let own = &web.context.cluster.id;
+    let is_own = |name: &str| name.strip_prefix(COOKIE_PREFIX) == Some(own);
+    cookies.find(|(name, _)| is_own(name)).map(|(_, secret)| secret)
 }
 
 /// Ends the session in the cookie.
 pub(super) async fn leave(State(web): State<Web>, headers: HeaderMap) -> Response {
-    if let Some(secret) = secret(&headers) {
+    if let Some(secret) = secret(&web, &headers) {
         web.sessions.end(secret);
     }
-    let cookie = format!("{COOKIE_NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict");
+    let name = format!("{COOKIE_PREFIX}{}", web.context.cluster.id);
+    let cookie = format!("{name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict");
     (StatusCode::SEE_OTHER, [(LOCATION, PATH.to_owned()), (SET_COOKIE, cookie)]).into_response()
 }
 
@@ -171,9 +176,9 @@ pub(super) async fn enter(
     let left = u64::try_from(token.expires_ms - now_ms()).unwrap_or(0);
     let seconds = WEB_SESSION_TIME.min(Duration::from_millis(left)).as_secs();
     let secure = if client.is_tls { "; Secure" } else { "" };
-    let cookie = format!(
-        "{COOKIE_NAME}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
-    );
+    let name = format!("{COOKIE_PREFIX}{}", web.context.cluster.id);
+    let cookie =
+        format!("{name}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
     web.sessions.open(secret, token, Instant::now());
     (StatusCode::SEE_OTHER, [(LOCATION, "/".to_owned()), (SET_COOKIE, cookie)]).into_response()
 }
@@ -251,7 +256,10 @@ mod tests {
             web.sessions.open(secret.into(), token("alice", 0), Instant::now());
         }
         let mut headers = HeaderMap::new();
-        headers.insert(COOKIE, "a=b; rowhouse_session=one".parse().unwrap());
+        // The other one is of another server on the host.
+        let id = &web.context.cluster.id;
+        let cookies = format!("a=b; {COOKIE_PREFIX}other=two; {COOKIE_PREFIX}{id}=one");
+        headers.insert(COOKIE, cookies.parse().unwrap());
         let response = leave(State(web.clone()), headers).await;
         assert_eq!(response.status(), StatusCode::SEE_OTHER);
         assert!(header(response.headers(), SET_COOKIE.as_str()).contains("Max-Age=0"));

@@ -1,9 +1,9 @@
 //! Web pages, metrics and health over HTTP (`docs/web.md`).
 //!
 //! Everything is read-only, and for all who connect unless the server checks users ([`login`]). So
-//! it listens on loopback unless configured otherwise; [`crate::http::guard`] refuses requests that a page from
-//! another origin causes. Pages are made on threads that may block: each region is queried for
-//! sizes, which takes locks. [`solr`] answers Solr clients.
+//! it listens on loopback unless configured otherwise; [`crate::http::guard`] refuses requests
+//! that a page from another origin causes. Pages are made on threads that may block: each region
+//! is queried for sizes, which takes locks. [`solr`] answers Solr clients.
 
 mod assets;
 mod calls;
@@ -12,6 +12,7 @@ mod checked;
 mod connection;
 mod design;
 mod heat;
+mod heats;
 mod history;
 mod jmx;
 mod login;

@@ -18,6 +18,7 @@ use super::words::{self, Text};
 pub(super) enum Place {
     Overview,
     Tables,
+    Heat,
     Servers,
     Query,
     Design,
@@ -27,9 +28,10 @@ pub(super) enum Place {
 }
 
 impl Place {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Overview,
         Self::Tables,
+        Self::Heat,
         Self::Servers,
         Self::Query,
         Self::Design,
@@ -42,6 +44,7 @@ impl Place {
         match self {
             Self::Overview => ("/", words::OVERVIEW),
             Self::Tables => ("/tables", words::TABLES),
+            Self::Heat => ("/heat", words::HEAT),
             Self::Servers => ("/servers", words::SERVERS),
             Self::Query => ("/query", words::QUERY),
             Self::Design => ("/design", words::DESIGN),

@@ -86,6 +86,14 @@ impl Reader {
         Self { lang, chosen, path: path.to_owned(), params }
     }
 
+    /// Returns the reader with a form's fields as parameters. They have the language if the address
+    /// has none.
+    pub(super) fn with_fields(&self, fields: &[(String, String)]) -> Self {
+        let of_form = Self::new(&self.path, fields.to_vec(), "");
+        let chosen = self.chosen.or(of_form.chosen);
+        Self { lang: chosen.unwrap_or(self.lang), chosen, ..of_form }
+    }
+
     /// Returns a text in the reader's language.
     pub(super) fn text(&self, text: Text) -> &'static str {
         match self.lang {
@@ -125,6 +133,20 @@ fn address<'a>(path: &str, params: impl Iterator<Item = (&'a str, &'a str)>) -> 
         address += &format!("{}={}", escaped(name), escaped(value));
     }
     address
+}
+
+/// Returns a number in the address, such as a time; `None` if it is not there.
+///
+/// # Errors
+/// `InvalidRequest` for another text.
+pub(super) fn millis_param(reader: &Reader, name: &str) -> rowhouse_model::Result<Option<i64>> {
+    match reader.param(name) {
+        "" => Ok(None),
+        text => match text.parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(rowhouse_model::Error::invalid(format!("not a number: {name}={text}"))),
+        },
+    }
 }
 
 /// Escapes an address part.

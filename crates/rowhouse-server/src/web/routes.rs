@@ -14,7 +14,7 @@ use super::page::Page;
 use super::reader::Reader;
 use super::state::Web;
 use super::{
-    assets, calls, checked, design, heat, jmx, login, monitoring, overview, query, servers,
+    assets, calls, checked, design, heat, heats, jmx, login, monitoring, overview, query, servers,
     settings, solr, tables, tasks,
 };
 
@@ -27,9 +27,13 @@ pub(super) fn routes(web: Web) -> Router {
         .route("/tables", to_page(tables::list))
         .route("/tables/{name}", get(table))
         .route("/servers", to_page(servers::list))
+        .route("/heat", get(heats_page))
         .route("/heat/{name}", get(heat::answer))
         .route("/query", get(run_query))
         .route("/design", get(design::answer))
+        .route("/design/file", post(design::upload))
+        .route("/design/simulation", post(design::start))
+        .route("/design/simulation/{number}", get(design::show))
         .route("/calls", to_page(calls::list))
         .route("/tasks", to_page(tasks::list))
         .route("/settings", to_page(settings::list))
@@ -65,6 +69,11 @@ pub(super) fn monitoring_routes(web: Web) -> Router {
 
 async fn table(State(web): State<Web>, Path(name): Path<String>, reader: Reader) -> Response {
     web.page(reader, move |web, reader| tables::one(web, reader, &name)).await
+}
+
+async fn heats_page(State(web): State<Web>, reader: Reader) -> Response {
+    let permits = Arc::clone(&web.heats);
+    web.limited_page(reader, permits, heats::show).await
 }
 
 async fn run_query(State(web): State<Web>, reader: Reader) -> Response {

@@ -64,6 +64,7 @@ fn server(reader: &Reader, options: &Options) -> Rows {
         users,
         user_from,
         allow_unauthenticated,
+        simulator: _,
         settings: _,
     } = options;
     let tls_clients = tls.as_ref().and_then(|it| it.clients.as_ref());

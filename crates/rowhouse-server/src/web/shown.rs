@@ -42,6 +42,18 @@ impl Keys {
         }
     }
 
+    /// Returns the first field of a key with the value, the beginning of [`Keys::whole_text`];
+    /// empty without a template, and if the key does not reach the end of the field.
+    pub(super) fn first_field(&self, key: &[u8]) -> String {
+        let Some(schema) = &self.0 else { return String::new() };
+        let whole = self.whole_text(key);
+        let prefix = schema.read_prefix(key);
+        let [(name, _), (second, _), ..] = prefix.values() else { return String::new() };
+        let end = whole.find(&format!(", {second}="));
+        let end = end.filter(|_| whole.starts_with(&format!("{name}=")));
+        end.map_or_else(String::new, |end| whole[..end].to_owned())
+    }
+
     /// Shows a key. A tooltip has the bytes.
     pub(super) fn show(&self, key: &[u8]) -> Markup {
         let bytes = self.0.as_ref().map(|_| shortened(&escape(key)));

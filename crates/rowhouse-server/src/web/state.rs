@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use rowhouse_model::{Result, escape_controls};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::design::Simulations;
 use super::history::History;
 use super::login::Sessions;
 use super::page::Page;
@@ -30,6 +31,7 @@ pub(crate) struct Web {
     pub(super) heats: Arc<Semaphore>,
     /// A permit for each search for designs that may run.
     pub(super) designs: Arc<Semaphore>,
+    pub(super) simulations: Arc<Simulations>,
     pub(super) solr: Arc<Solr>,
     pub(super) history: Arc<History>,
     /// Sessions of users who have logged in.
@@ -63,6 +65,7 @@ impl Web {
         let database = Arc::new(Database::at(&context.cluster.options.data));
         let connections = permits(WEB_CONNECTIONS_MAX);
         let solr = Arc::new(Solr::new());
+        let simulations = Arc::default();
         let history = Arc::default();
         let sessions = Arc::default();
         let judged = Arc::default();
@@ -73,6 +76,7 @@ impl Web {
             queries,
             heats,
             designs,
+            simulations,
             solr,
             history,
             sessions,

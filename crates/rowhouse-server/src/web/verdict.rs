@@ -2,13 +2,11 @@
 
 use rowhouse_model::{HeatReport, escape};
 use rowhouse_schema::{
-    ColumnGroups, HotPrefix, LoadCause, LoadProfile, LoadVerdict, MissingEvidence, Remedy,
-    RemedyKind,
+    ColumnGroups, HotPrefix, KeySchema, LoadCause, LoadProfile, LoadVerdict, MissingEvidence,
+    Remedy, RemedyKind,
 };
-use rowhouse_store::Table;
 
 use super::reader::{Lang, Reader};
-use crate::metrics::keys_of;
 
 /// Causes that a sample may not decide about, by their names.
 const CAUSES: &[(&str, &str)] = &[
@@ -18,15 +16,19 @@ const CAUSES: &[(&str, &str)] = &[
     ("hot_prefix", "同一开头的行键占了很大份额"),
     ("burst", "突发"),
     ("unfit_bounds", "region 的边界与行键不符"),
+    ("placement", "region 在服务器上的分布不均"),
 ];
 /// Bounds of regions that are listed.
 const BOUNDS_LISTED: usize = 3;
 
 /// Returns the judgements about a table's writes and reads.
-pub(super) fn of(reader: &Reader, table: &Table, report: &HeatReport) -> [String; 2] {
-    let (schema, regions) = keys_of(table);
-    LoadProfile::of_kinds(report, &regions).map(|(_, profile)| {
-        let verdict = profile.judge(schema.as_ref());
+pub(super) fn of(
+    reader: &Reader,
+    schema: Option<&KeySchema>,
+    profiles: &[LoadProfile; 2],
+) -> [String; 2] {
+    profiles.each_ref().map(|profile| {
+        let verdict = profile.judge(schema);
         match reader.lang {
             Lang::En => verdict.to_string(),
             Lang::Zh => in_chinese(&verdict),
@@ -88,6 +90,9 @@ fn in_chinese(verdict: &LoadVerdict) -> String {
         LoadCause::UnfitBounds { start, stop } => format!(
             "负载分散在各行键上，但 {share} 落在一个 region 里，从 {start} 到 {stop}：region 的边界与行键不符"
         ),
+        LoadCause::Placement { server } => format!(
+            "负载分散在各 region 上，但 {share} 落在一台 region 服务器 {server} 上：原因在于 region 的分布，而不是行键"
+        ),
         _ => "负载分散在各行键上".to_owned(),
     };
     if !matches!(verdict.cause, LoadCause::Unknown(_)) {
@@ -99,6 +104,11 @@ fn in_chinese(verdict: &LoadVerdict) -> String {
         (Some(share), regions) => {
             text += &format!("{regions} 个 region 中最忙的占负载的 {}。", percent(share));
         }
+    }
+    if let Some(busiest) = &verdict.server {
+        let share = percent(busiest.share);
+        let servers = busiest.servers;
+        text += &format!("{servers} 台 region 服务器中最忙的是 {}，占 {share}。", busiest.address);
     }
     verdict.remedies.iter().for_each(|remedy| text += &remedy_in_chinese(remedy));
     match &verdict.cause {
@@ -150,6 +160,16 @@ fn remedy_in_chinese(remedy: &Remedy) -> String {
             let more = if texts.len() > BOUNDS_LISTED { " 等" } else { "" };
             format!(
                 "从 {}{more} 开始划分 region 可分散负载：最忙的份额从 {before} 降到 {after}，查询的代价不变。",
+                listed.join("；")
+            )
+        }
+        RemedyKind::Move { texts, .. } => {
+            let count = texts.len();
+            let listed = texts.iter().take(BOUNDS_LISTED).cloned().collect::<Vec<_>>();
+            let more = if count > BOUNDS_LISTED { " 等" } else { "" };
+            format!(
+                "把 {count} 个 region（从 {}{more} 开始的）移到较闲的服务器可分散负载：最忙的服务器的份额从 {before} 降到 {after}，\
+                 查询的代价不变。可用 `move` 或负载均衡完成。",
                 listed.join("；")
             )
         }

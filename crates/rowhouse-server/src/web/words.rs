@@ -166,19 +166,42 @@ texts! {
     HOTTEST: "The hottest ranges", "最热的区间";
     HOT_ROWS: "Hot rows", "热点行";
     HOT_ROWS_MORE: "The rows with the most requests in the last 5 to 10 minutes, if most of their count is certain.", "最近五到十分钟内请求最多的行；计数大部分不确定的行不列出。";
+    BRIGHTNESS: "Brightness", "亮度";
+    REFRESHED: "Refreshed", "自动刷新";
+    HALF_MINUTE: "every 30 seconds", "每三十秒";
+    MINUTE: "every minute", "每分钟";
+    FIVE_MINUTES: "every 5 minutes", "每五分钟";
+    CALLS_HERE: "Slow calls in this part of the map", "图中这一部分的慢调用";
+    HEAT_HERE: "Heat around this call", "这次调用前后的热度";
+    ALL_HEAT_MORE: "Requests to each table, reads and writes together: time from left to right in UTC, and the highest load of all tables has the strongest colour, on a logarithmic scale. A table leads to its keys.", "各表的请求，读写合计：时间从左到右（UTC），所有表中最高的负载颜色最深，对数刻度。点击表名查看其行键。";
+    REQUESTS: "Requests", "请求";
+    CALLS_OF: "Only calls of this part:", "仅显示这一部分的调用：";
+    ALL_CALLS_AGAIN: "show all calls", "显示全部调用";
+    LOAD_BY_SERVER: "Share of the load on each region server", "各 region 服务器承担的负载";
     TOO_HIGH_BY: "Too high by at most", "至多偏高";
 
     WHAT_INSTEAD: "Which key instead? Designs for this table", "该用什么行键？这张表的设计";
 
     // Designs.
     DESIGN: "Design", "设计";
-    DESIGN_MORE: "Describe rows, rates and questions; the page proposes keys and indexes, and estimates what they cost. Nothing is written.", "描述行、速率和查询；页面提出行键和索引，并估算其代价。不会写入任何内容。";
+    DESIGN_MORE: "Describe rows, rates and questions; the page proposes keys and indexes, and estimates what they cost. No table is written.", "描述行、速率和查询；页面提出行键和索引，并估算其代价。不会写入任何表。";
     WORKLOAD: "Workload", "工作负载";
     PROPOSE: "Propose designs", "给出设计";
     ADD_QUESTIONS: "Add the questions, which no server records:", "请补充查询，服务器不记录查询：";
     DESIGN_TIMEOUT: "The time for the search is over. Try it with fewer questions, or with rowhouse advise, which has no such limit.", "搜索超时。请减少查询，或使用没有此限制的 rowhouse advise。";
     DESIGN_ESTIMATED: "All numbers are estimates for the full size, from rows:", "所有数值均为对实际规模的估算，依据的行数：";
     DESIGN_SIMULATE: "They are not simulated: for that there is", "未经模拟；模拟请用";
+    DESIGN_SIMULATED: "Simulated in a temporary store, and taken to the full size, with rows:", "在临时存储中模拟并换算到实际规模，所用行数：";
+    ONLY_ESTIMATED: "Designs with * were only estimated, and come after those that were simulated.", "带 * 的设计仅为估算，排在模拟过的设计之后。";
+    SIMULATE_BEST: "Simulate the best designs", "模拟最好的设计";
+    SIMULATE_MORE: "Writes the rows to a temporary store under each of them and asks the questions. It takes seconds.", "按每个设计把行写入临时存储并执行查询，需要数秒。";
+    ESTIMATING: "Designs are being estimated", "正在估算设计";
+    SIMULATING: "Designs are being simulated", "正在模拟设计";
+    SIMULATION_CUT: "The time was over before all designs that may be the best were simulated. rowhouse advise has no such limit.", "时间已到，尚有可能更好的设计未经模拟。rowhouse advise 没有此限制。";
+    SIMULATION_GONE: "This simulation is no longer there: another one was started, or the server was.", "此模拟已不存在：之后启动了另一次模拟，或服务器已重启。";
+    BEST_SIMULATED: "Best of those that were simulated", "模拟过的设计中最好的";
+    WORKLOAD_FILE: "Workload from a file", "从文件读取工作负载";
+    READ_FILE: "Read the file", "读取文件";
     DESIGN_CHART: "Designs by the cost of reads and of writes, in rows per second on logarithmic scales. Bottom left is best.", "各设计的读代价与写代价，单位为每秒行数，对数刻度。左下最好。";
     BEST_DESIGN: "Best by the estimates", "估算中最好的";
     PRESENT_IS_BEST: "Nothing beats the present design by a tenth", "没有设计比当前设计好一成";

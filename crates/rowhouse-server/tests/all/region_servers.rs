@@ -16,7 +16,7 @@ use rowhouse_format::rpc::Service;
 use rowhouse_model::{ErrorKind, RegionInfo, Scan, ServerName};
 
 use crate::support::{
-    Client, TestServer, get, next, open, options, put, put_message, region_ref, rows_of,
+    Client, TestServer, get, next, open, options, put, put_many, put_message, region_ref, rows_of,
     start_error,
 };
 
@@ -358,4 +358,44 @@ fn too_many_region_servers_and_ports_beyond_the_last_are_refused() {
     (options.region_servers, options.listen) = (2, "127.0.0.1:65535".into());
     let error = start_error(options);
     assert!(error.message().contains("there is no port 1 after 65535"), "{error}");
+}
+
+#[test]
+#[cfg(feature = "web")]
+fn heat_names_the_server_that_has_all_regions_of_a_busy_table() {
+    use crate::web::page;
+
+    let mut servers = Servers::of(TestServer::start_with(|options| {
+        options.region_servers = 3;
+        options.web = rowhouse_server::WebPort::At("127.0.0.1:0".into());
+    }));
+    let regions = servers.create(&[b"row05", b"row10", b"row15"]);
+    for region in &regions {
+        servers.move_to(region, Some(1));
+    }
+    let busy = servers.all[1].clone();
+    let mut client = connect(&busy);
+    // 2,000 rows, whose order says nothing: 7 and 2,000 have no common factor.
+    for (at, region) in regions.iter().enumerate() {
+        let rows = (0..2_000).map(|number| format!("row{:04}", number * 7 % 2_000));
+        let own = rows.filter(|row| region.range.contains(row.as_bytes()));
+        put_many(&mut client, region, own.map(|row| (row, at.to_string())));
+    }
+    let web = servers.server.web();
+    let heat: serde_json::Value = serde_json::from_str(&page(web, "/heat/t.json")).unwrap();
+    let shares = heat["servers"]["writes"].as_array().unwrap();
+    assert_eq!(shares.len(), 3, "{heat}");
+    for share in shares {
+        let is_busy = share["server"] == address(&busy);
+        assert_eq!(share["share"].as_f64().unwrap(), f64::from(u8::from(is_busy)), "{heat}");
+    }
+    let verdict = format!("The busiest of 3 region servers, {}, has 100 %.", address(&busy));
+    assert!(heat["verdicts"]["writes"].as_str().unwrap().contains(&verdict), "{heat}");
+    assert!(page(web, "/heat/t?lang=en").contains(&verdict));
+    let metric = format!(
+        "rowhouse_table_busiest_server_share{{table=\"t\",kind=\"writes\",server=\"{}\"}} 1\n",
+        address(&busy)
+    );
+    let metrics = page(web, "/metrics");
+    assert!(metrics.contains(&metric), "{metrics}");
 }

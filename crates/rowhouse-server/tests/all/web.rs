@@ -10,7 +10,8 @@ use rowhouse_format::rpc::Service;
 use rowhouse_model::{
     FamilyDescriptor, Put, RegionInfo, RowRange, Scan, TableDescriptor, TableName,
 };
-use rowhouse_server::{Options, WebPort};
+use rowhouse_schema::{Proposal, Way, Workload};
+use rowhouse_server::{DesignSimulator, Options, RankedDesign, SimulatedCosts, WebPort};
 
 use crate::metrics::sample;
 use crate::support::{self, TestServer};
@@ -142,11 +143,12 @@ fn a_server_stops_while_a_client_keeps_its_connection_open() {
     assert!(rest.ends_with(b"ok\n"));
 }
 
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 15] = [
     "/",
     "/tables",
     "/tables/mail",
     "/servers",
+    "/heat",
     "/heat/mail",
     "/query",
     "/query?table=mail",
@@ -154,6 +156,7 @@ const PAGES: [&str; 13] = [
     "/design?table=mail",
     "/design?w=field+n+u64:+sequence",
     "/calls",
+    "/calls?table=mail",
     "/tasks",
     "/settings",
 ];
@@ -344,6 +347,8 @@ fn hostile_names_are_escaped_wherever_they_are_shown() {
         "/tables".to_owned(),
         "/tables/t".to_owned(),
         "/calls".to_owned(),
+        format!("/calls?table=t&start={escaped}"),
+        "/heat".to_owned(),
         "/heat/t?of=writes".to_owned(),
         format!("/heat/t?of={escaped}"),
         format!("/heat/{escaped}"),
@@ -384,7 +389,7 @@ fn heat_shows_measured_ranges_and_rows_decoded() {
         (sum(&writes), &writes["table"], &writes["of"]),
         (3, &"mail".into(), &"writes".into())
     );
-    assert_eq!(writes["bounds"][0], serde_json::json!({ "key": "…", "bytes": "" }));
+    assert_eq!(writes["bounds"][0], serde_json::json!({ "key": "…", "first": "", "bytes": "" }));
     let hot = &writes["hot_rows"][0];
     assert_eq!((&hot["key"], &hot["writes"]), (&"user='bob', n=3".into(), &3.into()), "{writes}");
     // Without a measure and a time the page shows the most frequent measure, at the time when it
@@ -406,6 +411,22 @@ fn heat_shows_measured_ranges_and_rows_decoded() {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     assert!(page(web, "/heat.js").contains("use strict"));
+    let set = page(web, "/heat/mail?brightness=4&refresh=30&lang=en");
+    for expected in
+        ["data-brightness=\"4\"", "http-equiv=\"refresh\" content=\"30\"", "data-refresh=\"30\""]
+    {
+        assert!(set.contains(expected), "{expected}: {set}");
+    }
+    assert!(!shown.contains("http-equiv=\"refresh\""));
+    for wrong in ["brightness=3", "refresh=1"] {
+        let (status, _) = fetch(web, &format!("/heat/mail?{wrong}"), "localhost");
+        assert_eq!(status, "HTTP/1.1 400 Bad Request", "{wrong}");
+    }
+    let all = page(web, "/heat?lang=en");
+    let row = all.split("<a href=\"/heat/mail?lang=en\">").nth(1).unwrap();
+    assert!(row.trim_start().starts_with("<title>mail: Requests 3</title>"), "{row}");
+    assert!(row.contains("<rect class=\"heat"), "{row}");
+    assert_eq!(heat("?of=writes&start=bob%5Cx00%5Cx01%5Cx03")["bounds"][0]["first"], "user='bob'");
     for wrong in ["?of=x", "?from=x", "?start=%5Cq"] {
         let (status, body) = fetch(web, &format!("/heat/mail.json{wrong}"), "localhost");
         assert_eq!(status, "HTTP/1.1 400 Bad Request", "{wrong}");
@@ -451,6 +472,111 @@ fn designs_for_a_typed_workload_have_costs_sample_keys_and_a_declaration() {
     assert!(wrong.contains("role=\"alert\"") && wrong.contains(">field n</textarea>"), "{wrong}");
     let (_, wrong) = fetch(web, &design_of("field n u8", "&lang=zh"), "localhost");
     assert!(wrong.contains("`n` 没有分布：需要样本"), "{wrong}");
+}
+
+/// Ranks the last proposal first, as if a simulation showed that it is the best.
+#[derive(Debug)]
+struct LastIsBest {
+    /// Receives before the simulation ends.
+    ends: parking_lot::Mutex<std::sync::mpsc::Receiver<()>>,
+}
+
+impl DesignSimulator for LastIsBest {
+    fn rank(
+        &self,
+        _: &Workload,
+        proposals: &[Proposal],
+        progress: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> rowhouse_model::Result<Vec<RankedDesign>> {
+        assert!(progress(3, 14));
+        self.ends.lock().recv().unwrap();
+        let costs = SimulatedCosts {
+            reads: 1.5,
+            load: 2.0,
+            share: 0.07,
+            refusals: Vec::new(),
+            questions: vec![(Way::Key, 77.0, 3.0)],
+        };
+        let best = RankedDesign { proposal: proposals.len() - 1, simulated: Some(costs) };
+        Ok(vec![best, RankedDesign { proposal: 0, simulated: None }])
+    }
+}
+
+/// Posts a form, and returns the status line and where the answer leads.
+fn post(web: SocketAddr, path: &str, kind: &str, body: &str) -> (String, String) {
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Type: {kind}\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let (head, body) = send(web, &request);
+    let place = head.lines().find_map(|line| line.strip_prefix("location: "));
+    (head.lines().next().unwrap().to_owned(), place.unwrap_or(&body).to_owned())
+}
+
+#[test]
+fn one_simulation_runs_with_progress_and_simulated_designs_rank_first() {
+    let (end, ends) = std::sync::mpsc::channel();
+    let (_server, web) = server_with(|options| {
+        let ends = parking_lot::Mutex::new(ends);
+        options.simulator = Some(std::sync::Arc::new(LastIsBest { ends }));
+    });
+    let workload = "field user string: 100 values\nfield at millis: now\nrows 1000\n\
+                    ask user = ? newest 10 : 50/s";
+    let estimated = page(web, &design_of(workload, "&lang=en"));
+    assert!(estimated.contains("action=\"/design/simulation\""), "{estimated}");
+    let form = design_of(workload, "&lang=en");
+    let form = form.strip_prefix("/design?").unwrap();
+    let kind = "application/x-www-form-urlencoded";
+    let (status, place) = post(web, "/design/simulation", kind, form);
+    assert_eq!(status, "HTTP/1.1 303 See Other", "{place}");
+    assert!(place.starts_with("/design/simulation/") && place.ends_with("?lang=en"), "{place}");
+    let running = std::iter::from_fn(|| Some(page(web, &place)))
+        .find(|page| !page.contains("Designs are being estimated"));
+    let running = running.unwrap();
+    for expected in ["http-equiv=\"refresh\"", "3 of at most 14", "max=\"14\" value=\"2\""] {
+        assert!(running.contains(expected), "{expected}: {running}");
+    }
+    let (status, _) = post(web, "/design/simulation", kind, form);
+    assert_eq!(status, "HTTP/1.1 503 Service Unavailable", "one runs");
+    end.send(()).unwrap();
+    let ended = std::iter::from_fn(|| Some(page(web, &place)))
+        .find(|page| !page.contains("http-equiv=\"refresh\""));
+    let ended = ended.unwrap();
+    for expected in ["Best of those that were simulated: ", ">77<", ">1.5<", ">2*<", ">7 %<"] {
+        assert!(ended.contains(expected), "{expected}: {ended}");
+    }
+    let chinese = page(web, &place.replace("lang=en", "lang=zh"));
+    assert!(chinese.contains("模拟过的设计中最好的：") && chinese.contains("在临时存储中模拟"));
+    let (status, gone) = fetch(web, "/design/simulation/1?lang=en", "localhost");
+    assert_eq!(status, "HTTP/1.1 404 Not Found");
+    assert!(gone.contains("This simulation is no longer there"), "{gone}");
+}
+
+#[test]
+fn a_workload_is_read_from_a_file_and_other_origins_send_none() {
+    let (_server, web) = server();
+    let kind = "multipart/form-data; boundary=x";
+    let body = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n\
+                field n u64: sequence\r\n--x--\r\n";
+    let (status, place) = post(web, "/design/file", kind, body);
+    assert_eq!(
+        (&status[..], &place[..]),
+        ("HTTP/1.1 303 See Other", "/design?w=field%20n%20u64%3A%20sequence")
+    );
+    assert!(page(web, &place).contains(">field n u64: sequence</textarea>"));
+    let (status, refused) = post(web, "/design/file", "text/plain", "field n u8");
+    assert_eq!(status, "HTTP/1.1 400 Bad Request");
+    assert!(refused.contains("not multipart/form-data"), "{refused}");
+    let (head, _) = send(
+        web,
+        "POST /design/file HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\
+         Content-Length: 0\r\nConnection: close\r\n\r\n",
+    );
+    assert!(head.starts_with("HTTP/1.1 403 Forbidden"), "{head}");
+    let (status, refused) = post(web, "/design/simulation", "", "w=field+n+u8");
+    assert_eq!(status, "HTTP/1.1 400 Bad Request");
+    assert!(refused.contains("use rowhouse advise"), "{refused}");
 }
 
 #[test]
@@ -529,6 +655,25 @@ fn slow_calls_are_listed_with_table_and_decoded_rows_also_those_of_open_scanners
         assert!(scan.contains("href=\"/tables/mail\""), "{scan}");
         assert!(scan.contains(">user='bob'") && scan.contains(">user='boc'"), "{scan}");
     }
+    // A call leads to the heat around it, and a part of the heat map to the calls in it.
+    let heat = calls.split("href=\"").find(|link| link.starts_with("/heat/mail?from=")).unwrap();
+    let heat = heat.split('"').next().unwrap().replace("&amp;", "&");
+    assert!(heat.ends_with("&start=bob%5Cx00%5Cx01%5Cx01&stop=boc%5Cx00%5Cx01%5Cx01"), "{heat}");
+    let shown = page(web, &heat);
+    assert!(shown.contains("data-start=\"bob\\x00\\x01\\x01\""), "{shown}");
+    let back = shown.split("id=\"heat-calls\" href=\"").nth(1).unwrap();
+    let back = back.split('"').next().unwrap().replace("&amp;", "&");
+    let there = |path: &str| {
+        let body = page(web, path);
+        let table = body.split("<tbody>").nth(1).unwrap_or_default().to_owned();
+        ["<td>Scan</td>", "<td>Mutate</td>"].map(|method| table.matches(method).count())
+    };
+    assert_eq!(there(&back), [5, 3]);
+    let third = "/calls?table=mail&start=bob%5Cx00%5Cx01%5Cx03&stop=bob%5Cx00%5Cx01%5Cx04";
+    assert_eq!(there(third), [5, 1]);
+    assert_eq!(there("/calls?table=mail&start=z"), [0, 0]);
+    assert_eq!(there("/calls?table=mail&to=1000"), [0, 0]);
+    assert_eq!(there("/calls?table=other"), [0, 0]);
 }
 
 #[test]

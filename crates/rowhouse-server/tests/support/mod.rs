@@ -5,6 +5,8 @@
 
 mod client;
 mod table;
+#[cfg(feature = "tls")]
+pub(crate) mod tls;
 
 pub(crate) use client::{Client, head};
 pub(crate) use table::{

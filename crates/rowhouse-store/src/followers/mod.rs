@@ -96,7 +96,7 @@ impl Followers {
         self.is_active.load(Ordering::Relaxed)
     }
 
-    /// Takes over what an open found of the log: segments without commits that it removes, the
+    /// Takes over the state of the log at an open: segments without commits that it removes, the
     /// `live` segments, and those that are released or retained and still `exist`.
     pub(crate) fn note_opened(
         &self,

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{
     Bytes, Cell, Change, ChangePosition, Error, ErrorKind, FollowerStatus, Get, Result,
-    RowOfChange, RowRange, Scan, TableName, Timestamp, WholeTableChange, check_follower_name,
+    RowOfChange, RowRange, Scan, TableName, Timestamp, WholeTableChange, WholeTableChangeKind,
+    check_follower_name,
 };
 
 use rowhouse_schema::IndexOf;
@@ -56,7 +57,8 @@ pub struct Changes {
 /// The table that is followed.
 struct Followed {
     name: TableName,
-    /// `None` if there is none with this name now.
+    /// The id of the table that had the name at the reader's position; `None` if that is unknown:
+    /// then the name of a commit's table decides.
     id: Option<u64>,
 }
 
@@ -79,7 +81,7 @@ struct Copying {
 }
 
 impl Store {
-    /// Returns the changes to all tables after a position, those of index tables too.
+    /// Returns the changes to all tables after a position, index tables included.
     ///
     /// # Errors
     /// `PositionLost` if the changes after the position are no longer retained, or the position is
@@ -122,11 +124,16 @@ impl Store {
         self.inner.engine.check_open()?;
         self.check_followed(table)?;
         match from {
-            ChangesFrom::Now => Changes::new(self, &self.changes_end()?, Some(table)),
+            ChangesFrom::Now => {
+                let mut changes = Changes::new(self, &self.changes_end()?, Some(table))?;
+                changes.look_up_table();
+                Ok(changes)
+            }
             ChangesFrom::Copy => {
                 let copy = Copying::begin(self, table, None, Bytes::new())?;
                 let mut changes = Changes::new(self, &copy.begin, Some(table))?;
                 changes.copy = Some(copy);
+                changes.look_up_table();
                 Ok(changes)
             }
             ChangesFrom::Position(from) => {
@@ -299,7 +306,7 @@ impl Changes {
         let reader_id = engine.followers.add_reader(from.segment);
         drop(changing);
         let table = table.map(|name| Followed { name: name.clone(), id: None });
-        let mut changes = Self {
+        let changes = Self {
             store: store.clone(),
             skip: from.rows,
             returned: from.clone(),
@@ -311,7 +318,6 @@ impl Changes {
             copy: None,
             reader_id,
         };
-        changes.look_up_table();
         let engine = &changes.store.inner.engine;
         let (end, _) = engine.wal().appended_end();
         let is_after = from.segment == end.segment && from.offset > end.offset;
@@ -356,7 +362,7 @@ impl Changes {
         };
         match &next {
             Some(change) => self.returned = change.position().clone(),
-            // Nothing of what was read since is followed.
+            // The records that were read since are of other tables.
             None if self.copy.is_none() => self.returned = self.reader.position().clone(),
             None => {}
         }
@@ -387,7 +393,7 @@ impl Changes {
     }
 
     /// Begins a copy of the table, after which the changes from now on follow: for a follower that
-    /// was told that the table changed as a whole.
+    /// has read that the table changed as a whole.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if all tables are followed.
@@ -427,11 +433,13 @@ impl Changes {
     }
 
     fn take_table(&mut self, change: TableRecord) -> Option<Change> {
-        let TableRecord { kind, millis, table, .. } = change;
-        if self.table.as_ref().is_some_and(|followed| followed.name != table) {
-            return None;
+        let TableRecord { kind, table_id, millis, table } = change;
+        if let Some(followed) = &mut self.table {
+            if followed.name != table {
+                return None;
+            }
+            followed.id = (kind != WholeTableChangeKind::Dropped).then_some(table_id);
         }
-        self.look_up_table();
         let time = Timestamp::from_millis(millis.max(0)).unwrap_or(Timestamp::MIN);
         let read_point = self.store.inner.engine.mvcc.visible();
         let position = self.reader.position().clone();
@@ -470,17 +478,17 @@ impl Changes {
             }
         }
         let skip = std::mem::take(&mut self.skip);
-        let id = self.table.as_ref().map(|followed| followed.id);
-        let is_followed = |table_id: u64| id.is_none_or(|id| id == Some(table_id));
         let mut left = VecDeque::new();
         for (nth, (table_id, row, cells)) in (1..).zip(rows) {
-            if nth <= skip || !is_followed(table_id) {
+            let table = match &self.table {
+                _ if nth <= skip => continue,
+                Some(Followed { name, id: Some(id) }) if *id == table_id => name.clone(),
+                Some(Followed { id: Some(_), .. }) => continue,
+                Some(_) | None => self.tables.name_of(&self.store, table_id),
+            };
+            if self.table.as_ref().is_some_and(|followed| followed.name != table) {
                 continue;
             }
-            let table = match &self.table {
-                Some(followed) => followed.name.clone(),
-                None => self.tables.name_of(&self.store, table_id),
-            };
             let position = ChangePosition { rows: nth, ..at.clone() };
             left.push_back(RowOfChange { position, sequence, time, table, row, cells });
         }

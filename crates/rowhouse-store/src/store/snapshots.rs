@@ -40,6 +40,12 @@ impl Store {
         self.inner.engine.manifest.read(|state| state.snapshots.values().map(listed).collect())
     }
 
+    /// Returns the bytes of the files that the selected snapshots name, each file once. A table may
+    /// have the same files.
+    pub fn snapshot_bytes(&self, is_selected: impl Fn(&str) -> bool) -> u64 {
+        self.inner.engine.snapshots.lock().bytes(is_selected)
+    }
+
     /// Returns the snapshot `name`.
     ///
     /// # Errors

@@ -47,6 +47,14 @@ impl SnapshotFiles {
         self.0.values().flat_map(BTreeMap::values)
     }
 
+    /// Returns the bytes of the files that the selected snapshots name, each file once.
+    pub(crate) fn bytes(&self, is_selected: impl Fn(&str) -> bool) -> u64 {
+        let selected = self.0.iter().filter(|(name, _)| is_selected(name));
+        let files =
+            selected.flat_map(|(_, files)| files.iter().map(|(id, file)| (*id, file.len())));
+        files.collect::<BTreeMap<_, _>>().into_values().sum()
+    }
+
     /// Returns a file of a snapshot for one more region that names it.
     pub(crate) fn share(&self, name: &str, id: u64) -> Arc<StoreFile> {
         let file = self.0.get(name).and_then(|files| files.get(&id));

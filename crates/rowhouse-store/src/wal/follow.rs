@@ -9,17 +9,9 @@ use rowhouse_model::{ChangePosition, Result};
 use super::reader::{RecordRead, SegmentReader};
 use super::record::{NO_SEQUENCE, Record, SealedRecord, TableRecord};
 use super::segment::{self, HEADER_LEN};
-use super::segments::ClosedSegment;
+use super::segments::RetainedSegment;
 use super::writer::{Position, Wal};
 use crate::disk::Disk;
-
-/// A released segment that followers need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RetainedSegment {
-    pub(crate) segment: ClosedSegment,
-    /// When it was released, in milliseconds since 1970.
-    pub(crate) since_millis: i64,
-}
 
 /// A segment that can be read.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +84,7 @@ impl Wal {
         }
     }
 
-    /// Returns the position at the end of what followers may read.
+    /// Returns the position at the end of the records that followers may read.
     pub(crate) fn readable_end(&self) -> ChangePosition {
         loop {
             let Position { segment, offset } = self.readable();
@@ -270,7 +262,7 @@ impl LogReader {
                 Some(reader) => reader,
                 None => self.segment.insert(open(disk, wal, &self.position)?),
             };
-            reader.len = self.end;
+            reader.limit(self.end);
             let RecordRead::Record { record, len, sequence, .. } = reader.at(offset)? else {
                 return Err(self.not_a_record(wal));
             };

@@ -12,13 +12,14 @@ mod segments;
 mod synced;
 mod writer;
 
-pub(crate) use follow::{Hold, LogReader, Logged, RetainedSegment, begin_of, remove_unneeded};
+pub(crate) use follow::{Hold, LogReader, Logged, begin_of, remove_unneeded};
 #[cfg(feature = "fuzzing")]
 pub(crate) use record::reencode;
 pub(crate) use record::{Commit, Record, RecordBody, SealedRecord, TableRecord};
 pub(crate) use recovery::{Known, LogScan, OpenLog, scan, sync_segments};
 pub(crate) use salvage::read_readable;
-pub(crate) use segments::{ClosedSegment, Epochs, Segments};
+pub(crate) use segment::LogEnd;
+pub(crate) use segments::{ClosedSegment, Epochs, RetainedSegment, Segments};
 pub(crate) use synced::read as read_synced;
 pub(crate) use writer::{Limits, Position, Wal};
 
@@ -26,13 +27,4 @@ pub(crate) use writer::{Limits, Position, Wal};
 /// the note on how far it is synced.
 pub(crate) fn is_part(name: &str) -> bool {
     segment::number(name).is_some() || name == synced::NAME
-}
-
-/// A position where the log ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LogEnd {
-    pub(crate) segment: u64,
-    /// Bytes of that segment's header and records.
-    pub(crate) len: u64,
-    pub(crate) last_sequence: u64,
 }

@@ -3,11 +3,10 @@
 
 use rowhouse_model::{Error, Result};
 
-use super::LogEnd;
 use super::moment::{self, Opened};
 use super::reader::{Begin, RecordRead, SegmentReader};
 use super::record::{Commit, Record};
-use super::segment::{self, HEADER_LEN, SegmentHeader};
+use super::segment::{self, HEADER_LEN, LogEnd, SegmentHeader};
 use super::segments::ClosedSegment;
 use super::synced::{self, Synced};
 use crate::aside;

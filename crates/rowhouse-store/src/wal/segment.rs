@@ -10,8 +10,8 @@ pub(super) const HEADER_LEN: usize = 64;
 
 const MAGIC: [u8; 8] = *b"ROWHWAL\0";
 const VERSION: u32 = 4;
-/// The oldest version that this code reads. Records in it do not state the manifest's age; those of
-/// version 3 do, and have no times and no table changes.
+/// The oldest version that this code reads. Records in it do not state the manifest's age; in
+/// version 3 they do, and have no times and no table changes.
 const VERSION_OLDEST: u32 = 2;
 
 /// A segment header. It is on disk before the segment has its name.
@@ -22,6 +22,15 @@ pub(super) struct SegmentHeader {
     /// earlier use nor a value written by a client can be mistaken for a record of this segment.
     pub(super) epoch: u64,
     pub(super) boot_id: [u8; 16],
+}
+
+/// A position where the log ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogEnd {
+    pub(crate) segment: u64,
+    /// Bytes of that segment's header and records.
+    pub(crate) len: u64,
+    pub(crate) last_sequence: u64,
 }
 
 impl SegmentHeader {

@@ -80,6 +80,14 @@ pub(crate) struct ClosedSegment {
     pub(crate) bytes: u64,
 }
 
+/// A released segment that followers need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RetainedSegment {
+    pub(crate) segment: ClosedSegment,
+    /// When it was released, in milliseconds since 1970.
+    pub(crate) since_millis: i64,
+}
+
 impl ClosedSegment {
     /// Returns true if it holds a commit, and not only records that manifest edits left.
     pub(super) fn holds_commits(&self) -> bool {

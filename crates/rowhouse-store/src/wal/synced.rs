@@ -11,7 +11,7 @@ use bytes::{Buf, BufMut};
 use parking_lot::Mutex;
 use rowhouse_model::{Error, Result};
 
-use super::LogEnd;
+use super::segment::LogEnd;
 use crate::disk::{Disk, DiskFile};
 use crate::layout::WAL_DIR;
 

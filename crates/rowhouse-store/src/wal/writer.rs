@@ -6,11 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-use super::LogEnd;
-use super::follow::RetainedSegment;
 use super::record::{HEADER_LEN as RECORD_HEADER_LEN, NO_SEQUENCE, SealedRecord, end_mark};
-use super::segment::{self, HEADER_LEN};
-use super::segments::{ClosedSegment, NewSegment, Segments};
+use super::segment::{self, HEADER_LEN, LogEnd};
+use super::segments::{ClosedSegment, NewSegment, RetainedSegment, Segments};
 use super::synced::{self, SyncedFile};
 use crate::disk::DiskFile;
 use crate::manifest::{LogSynced, ManifestAge};

@@ -10,6 +10,7 @@ mod backups;
 mod batch_outcomes;
 mod buffered_counters;
 mod changed_meanwhile;
+mod changes;
 mod conditional_writes;
 mod copies;
 mod damaged;

@@ -7,7 +7,7 @@ use crate::backend::Side;
 
 impl Admin<'_> {
     /// Returns the registered followers of changes by name: the table, the saved position, how far
-    /// each is behind the end of the log, and whether it has lost its place.
+    /// each lags, and whether it has lost its place.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {

@@ -49,8 +49,8 @@ pub use rowhouse_model::{
     RegionSwitch, ServerLoad, ServerName, ServerTask, Snapshot, SnapshotKind, TableState,
 };
 pub use rowhouse_schema::{
-    ColumnGroup, ColumnGroups, HotPrefix, LoadCause, LoadKind, LoadProfile, LoadVerdict,
-    MissingEvidence, Remedy, RemedyKind, RowLoad,
+    BusiestServer, ColumnGroup, ColumnGroups, HotPrefix, LoadCause, LoadKind, LoadProfile,
+    LoadVerdict, MissingEvidence, Placement, Remedy, RemedyKind, RowLoad,
 };
 pub use rowhouse_store::CompactionKind;
 

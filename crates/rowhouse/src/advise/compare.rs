@@ -100,7 +100,46 @@ pub async fn advise_with_progress(
         return Err(Error::invalid(format!("`{name}` has no distribution: it needs a sample")));
     }
     let proposals = proposals(workload).await?;
-    let mut search = Search { workload, dir, proposals: &proposals, simulated: BTreeMap::new() };
+    advise_among(workload, &proposals, dir, |step| {
+        progress(step);
+        true
+    })
+    .await
+}
+
+/// As [`advise_with_progress`], for proposals that were estimated before, the best first
+/// ([`Proposal::all`]). No further design is simulated once `progress` returns false: those that
+/// were not rank below those that were.
+///
+/// # Errors
+/// As [`advise`].
+///
+/// ```
+/// use rowhouse::advise::{Estimator, Proposal, Workload, advise_among};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> rowhouse::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// let workload = Workload::parse("\
+/// field user string: 200 values
+/// field at millis: now
+/// ask user = ? newest 10 : 20/s
+/// rows 1000")?;
+/// let proposals = Proposal::all(&workload, &Estimator::new(&workload)?)?;
+/// let two = |step: rowhouse::advise::AdviceStep<'_>| step.number <= 2;
+/// let advice = advise_among(&workload, &proposals, dir.path(), two).await?;
+/// let simulated = advice.designs.iter().take_while(|design| design.simulation.is_some());
+/// assert_eq!(simulated.count(), 2);
+/// # Ok(())
+/// # }
+/// ```
+pub async fn advise_among(
+    workload: &Workload,
+    proposals: &[Proposal],
+    dir: &Path,
+    mut progress: impl FnMut(AdviceStep<'_>) -> bool,
+) -> Result<Advice> {
+    let mut search = Search { workload, dir, proposals, simulated: BTreeMap::new() };
     search.run(&mut progress).await?;
     let mut designs = search.finish();
     designs.sort_by(compare);
@@ -190,15 +229,20 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Simulates the present design, those that could be the best, and an alternative to the best.
-    async fn run(&mut self, progress: &mut impl FnMut(AdviceStep<'_>)) -> Result<()> {
+    /// Simulates the present design, those that could be the best, and an alternative to the best,
+    /// as long as `progress` returns true.
+    async fn run(&mut self, progress: &mut impl FnMut(AdviceStep<'_>) -> bool) -> Result<()> {
         let present = self.proposals.iter().position(|it| it.is_present);
         let plain = || self.proposals.iter().position(|it| is_plain(self.workload, it));
-        if let Some(at) = present.or_else(plain) {
-            self.simulate(at, progress).await?;
+        if let Some(at) = present.or_else(plain)
+            && !self.simulate(at, progress).await?
+        {
+            return Ok(());
         }
         while let Some(at) = self.next() {
-            self.simulate(at, progress).await?;
+            if !self.simulate(at, progress).await? {
+                return Ok(());
+            }
         }
         let alternative = self.best().and_then(|best| {
             let designs = self.proposals.iter().enumerate().map(|(at, proposal)| {
@@ -213,19 +257,22 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// Returns false if `progress` does, and nothing was simulated.
     async fn simulate(
         &mut self,
         at: usize,
-        progress: &mut impl FnMut(AdviceStep<'_>),
-    ) -> Result<()> {
+        progress: &mut impl FnMut(AdviceStep<'_>) -> bool,
+    ) -> Result<bool> {
         let proposal = &self.proposals[at];
         let number = self.simulated.len() + 1;
         let count = (SIMULATED_MAX + 2).min(self.proposals.len()).max(number);
-        progress(AdviceStep { number, count, design: &proposal.design.to_string() });
+        if !progress(AdviceStep { number, count, design: &proposal.design.to_string() }) {
+            return Ok(false);
+        }
         let simulation = simulate(self.workload, &proposal.design, self.dir).await?;
         let design = AdvisedDesign::of(self.workload, proposal, Some(simulation));
         self.simulated.insert(at, design);
-        Ok(())
+        Ok(true)
     }
 
     /// The best simulated design that breaks no limit.

@@ -37,7 +37,7 @@ mod trade;
 mod warnings;
 
 pub use advice::{Advice, AdvisedDesign};
-pub use compare::{AdviceStep, advise, advise_with_progress};
+pub use compare::{AdviceStep, advise, advise_among, advise_with_progress};
 pub use of_table::workload_of;
 pub use rowhouse_schema::{
     BusiestShares, Design, DesignEstimate, DesignKind, Distribution, Draw, Estimator, Limits,

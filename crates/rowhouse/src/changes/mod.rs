@@ -38,10 +38,9 @@ pub enum TableChange {
     Copied(ChangedRow),
     /// The copy is complete; the changes since it began follow.
     CopyEnded(ChangePosition),
-    /// The table changed as a whole: what was copied of it is not what it holds. Unless it was
-    /// dropped, the stream copies it again, so that rows of a copy follow, and what was copied
-    /// before is to be removed; not after [`ChangesFrom::Now`] and
-    /// [`TableChanges::without_copies`].
+    /// The table changed as a whole: an earlier copy is not right any more, and is to be removed.
+    /// Unless the table was dropped, the stream copies it again, so that rows of a copy follow; not
+    /// after [`ChangesFrom::Now`] and [`TableChanges::without_copies`].
     Whole {
         /// What happened.
         kind: WholeTableChangeKind,
@@ -92,7 +91,7 @@ impl Table {
     ///         TableChange::Copied(row) | TableChange::Row(row) => {
     ///             let user = row.key("user").and_then(|user| user.as_str());
     ///             assert_eq!(user, Some("bob"));
-    ///             // Keep `row.position()` with what was made of it.
+    ///             // Store `row.position()` with the result.
     ///             break;
     ///         }
     ///         TableChange::CopyEnded(_) => {}
@@ -171,8 +170,8 @@ impl TableChanges {
         }
     }
 
-    /// Does not copy the table again when it changes as a whole: the follower is told only, as one
-    /// that began with [`ChangesFrom::Now`].
+    /// Does not copy the table again when it changes as a whole: the stream returns the change
+    /// alone, as one that began with [`ChangesFrom::Now`].
     #[must_use]
     pub fn without_copies(mut self) -> Self {
         self.source.set_copies(false);

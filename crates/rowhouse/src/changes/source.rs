@@ -22,7 +22,7 @@ const STEP: Duration = Duration::from_millis(500);
 /// How long the next step waits after one that could not wait.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The changes of a table, and what is needed to show them.
+/// The changes of a table, with the declarations that decode them.
 pub(super) struct Source {
     table: Table,
     follower: Option<String>,
@@ -35,7 +35,7 @@ pub(super) struct Source {
     step: Option<Step>,
 }
 
-/// A step: the reader comes back with what it has read.
+/// A step: the reader comes back with the changes that it has read.
 type Step = Pin<Box<dyn Future<Output = (Reader, Result<VecDeque<Change>>)> + Send>>;
 
 enum Reader {
@@ -208,7 +208,7 @@ impl EmbeddedReader {
 
     fn read(&mut self, copies: bool) -> Result<VecDeque<Change>> {
         if let Some(change) = &self.to_copy {
-            // A follower that stops before the copy has begun must be told again.
+            // A follower that stops before the copy has begun must read the change again.
             match self.changes.copy_again() {
                 Ok(()) => {}
                 Err(error) if is_away(&error) => {
@@ -268,7 +268,7 @@ impl ServerReader {
         let mut changes = VecDeque::from(changes);
         let to_copy = self.to_copy.take();
         self.to_copy = match changes.pop_back() {
-            // A follower that stops before the copy has begun must be told again.
+            // A follower that stops before the copy has begun must read the change again.
             Some(Change::Table(change)) if copies && is_to_copy(&change) => Some(change),
             last => {
                 changes.extend(last);

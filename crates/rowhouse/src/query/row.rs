@@ -10,6 +10,7 @@ use rowhouse_schema::{CellMismatch, FromRowKey, KeyMismatch, NamedCell, Value, V
 #[cfg(feature = "search")]
 use super::search::SearchTexts;
 use crate::declared::DeclaredColumns;
+use crate::table::Table;
 
 /// A row returned by a query: the cells and the decoded key.
 ///
@@ -260,6 +261,39 @@ impl QueryRow {
     /// ```
     pub fn into_row(self) -> Row {
         self.found.row
+    }
+}
+
+impl Table {
+    /// Returns a row from [`Table::get`] or [`Table::scan`] as queries return rows, with key fields
+    /// and declared columns by name.
+    ///
+    /// ```
+    /// use rowhouse::{Get, TableSpec};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+    /// let spec = TableSpec::new("notes").family("n").key("[user string][id u32]");
+    /// let notes = database.create_table(spec.columns("n:s stars u8")).await?;
+    /// let key = [("user", "bob".into()), ("id", 7.into())];
+    /// notes.row(&key).set_named("stars", 5).put().await?;
+    ///
+    /// let row = notes.get(&Get::new(notes.key(&key)?)?).await?;
+    /// let note = notes.query_row(row)?;
+    /// assert_eq!(note.key("id"), Some(&7.into()));
+    /// assert_eq!(note.column("stars")?, Some(5_u8.into()));
+    /// # database.close().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::key_schema`]. A key that does not fit the template is reported by
+    /// [`QueryRow::values`].
+    pub fn query_row(&self, row: Row) -> Result<QueryRow> {
+        let values = self.key_schema()?.decode(row.key());
+        Ok(QueryRow::new(MatchingRow::new(row, values), Arc::clone(self.declared_columns())))
     }
 }
 

@@ -17,6 +17,7 @@ mod damaged_indexes;
 mod deletes;
 mod designs;
 mod faults;
+mod feed;
 mod guide_in_chinese;
 mod heat;
 mod index_answers;
@@ -39,6 +40,7 @@ mod states;
 mod streams;
 #[path = "../support/mod.rs"]
 mod support;
+mod tokens;
 mod typed_keys;
 mod whole_rows;
 mod wide_rows;

@@ -71,5 +71,8 @@ async fn a_state_has_the_tables_and_rows_of_its_time() {
     assert_eq!(names(&client).await, (vec![], standard()));
     change(restore("golden")).await.unwrap();
     assert!(has(&database, "b", "1").await);
+    change(StateCall::Delete { name: "golden".to_owned() }).await.unwrap();
+    assert_eq!(change(restore("golden")).await.unwrap_err().kind(), ErrorKind::SnapshotNotFound);
+    assert!(has(&database, "b", "1").await);
     server.stop().await.unwrap();
 }

@@ -89,6 +89,10 @@ class Server:
         """Replaces all tables by those of a state."""
         self.run("admin", "restore-state", state)
 
+    def delete_state(self, state):
+        """Deletes a state. Tables stay as they are."""
+        self.run("admin", "delete-state", state)
+
     def load(self, table, file, *options, key=None, columns=None):
         """Writes the rows of a CSV or JSON lines file to a table, as `rowhouse import` does with these options.
 

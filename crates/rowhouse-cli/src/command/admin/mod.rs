@@ -2,16 +2,20 @@
 
 mod fault;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rowhouse::Error;
-use rowhouse_client::{Client, RegionServerCall, RegionServerChange, StateCall, Target};
+use rowhouse_client::{Client, RegionServerCall, RegionServerChange, StateCall, Target, state_of};
+use rowhouse_model::Snapshot;
 
 use self::fault::FaultCommand;
 use crate::command::location::{database_url, directory_of};
 use crate::command::{CommandResult, DATA_DIR, argument, runtime};
+use crate::counted::counted;
 use crate::output::print;
+use crate::shell::timestamp;
 
 /// Arguments of `rowhouse admin`.
 #[derive(Debug, clap::Args)]
@@ -33,6 +37,10 @@ enum Change {
     SaveState(StateArgs),
     /// Restore a saved state of all tables of a server with --allow-reset
     RestoreState(StateArgs),
+    /// List the saved states
+    ListStates(ServerArgs),
+    /// Delete a saved state of a server with --allow-reset; tables stay as they are
+    DeleteState(StateArgs),
     /// Make calls of clients fail, on a server with --allow-faults
     #[command(subcommand)]
     Fault(FaultCommand),
@@ -117,11 +125,37 @@ pub(crate) fn run(args: &AdminArgs) -> CommandResult {
                 server.client().await?.admin().change_state(&call).await?;
                 Ok(format!("state {name} restored"))
             }
+            Change::ListStates(server) => {
+                Ok(states(&server.client().await?.admin().snapshots().await?))
+            }
+            Change::DeleteState(StateArgs { name, server }) => {
+                let call = StateCall::Delete { name: name.clone() };
+                server.client().await?.admin().change_state(&call).await?;
+                Ok(format!("state {name} deleted"))
+            }
             Change::Fault(command) => fault::run(command).await,
         }
     })?;
     print(done)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a line for each state: the name, the number of tables, when the last was saved.
+fn states(snapshots: &[Snapshot]) -> String {
+    let mut states: BTreeMap<&str, (usize, i64)> = BTreeMap::new();
+    for snapshot in snapshots {
+        let Some(state) = state_of(snapshot.name()) else { continue };
+        let (tables, saved_ms) = states.entry(state).or_default();
+        *tables += 1;
+        *saved_ms = snapshot.created.as_millis().max(*saved_ms);
+    }
+    if states.is_empty() {
+        return "no states".to_owned();
+    }
+    let line = |(state, (tables, saved_ms)): (&&str, &(usize, i64))| {
+        format!("{state}  {}  {}", counted(*tables, "table"), timestamp(*saved_ms))
+    };
+    states.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Changes a region server; returns what is reported.

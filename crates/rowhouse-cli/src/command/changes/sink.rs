@@ -38,8 +38,8 @@ impl Sink {
         };
         let open = || OpenOptions::new().read(true).append(true).create(true).open(path);
         let mut file = open().map_err(|source| failed("open", path, source))?;
-        let (kept, mut position) = last_position(&mut file, path)?;
-        file.set_len(kept).map_err(|source| failed("cut", path, source))?;
+        let (len, mut position) = last_position(&mut file, path)?;
+        file.set_len(len).map_err(|source| failed("cut", path, source))?;
         if position.is_none()
             && let Some(previous) = rotated(path)?.last().map(|number| numbered(path, *number))
         {
@@ -50,7 +50,7 @@ impl Sink {
         let from =
             position.map(|position| Ok::<_, Error>(ChangesFrom::Position(position.parse()?)));
         let file = BufWriter::new(file);
-        let sink = FileSink { path: path.to_owned(), bytes_max, bytes: kept, file };
+        let sink = FileSink { path: path.to_owned(), bytes_max, bytes: len, file };
         Ok((Self::File(sink), from.transpose()?))
     }
 

@@ -14,6 +14,22 @@ const OPERATION: &str = "operation";
 const RESET: &str = "reset";
 const SAVE: &str = "save";
 const RESTORE: &str = "restore";
+const DELETE: &str = "delete";
+
+/// A state is a snapshot of each table, `rowhouse-state.STATE.NUMBER`.
+const SNAPSHOT_PREFIX: &str = "rowhouse-state.";
+
+/// Returns the name of a state's snapshot.
+pub fn snapshot_name(state: &str, number: usize) -> String {
+    format!("{SNAPSHOT_PREFIX}{state}.{number}")
+}
+
+/// Returns the state to which a snapshot belongs, if it belongs to one.
+pub fn state_of(snapshot: &str) -> Option<&str> {
+    let (state, number) = snapshot.strip_prefix(SNAPSHOT_PREFIX)?.rsplit_once('.')?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number && !state.is_empty()).then_some(state)
+}
 
 /// A request to change the state of all tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +46,11 @@ pub enum StateCall {
         /// The state's name.
         name: String,
     },
+    /// Deletes a saved state. Tables stay as they are.
+    Delete {
+        /// The state's name.
+        name: String,
+    },
 }
 
 /// Encodes a request.
@@ -38,6 +59,7 @@ pub fn call_to_proto(call: &StateCall) -> proto::ProcedureDescription {
         StateCall::Reset => (RESET, None),
         StateCall::Save { name } => (SAVE, Some(name.clone())),
         StateCall::Restore { name } => (RESTORE, Some(name.clone())),
+        StateCall::Delete { name } => (DELETE, Some(name.clone())),
     };
     proto::ProcedureDescription {
         signature: SIGNATURE.to_owned(),
@@ -61,8 +83,9 @@ pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result
         RESET => Ok(StateCall::Reset),
         SAVE => Ok(StateCall::Save { name: name()? }),
         RESTORE => Ok(StateCall::Restore { name: name()? }),
+        DELETE => Ok(StateCall::Delete { name: name()? }),
         _ => Err(Error::invalid(format!(
-            "a state is saved or restored, or tables are reset: operation={operation}"
+            "a state is saved, restored or deleted, or tables are reset: operation={operation}"
         ))),
     }
 }
@@ -72,10 +95,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_snapshot_belongs_to_the_state_of_its_whole_name() {
+        for state in ["a", "a.0", "a.0.b"] {
+            assert_eq!(state_of(&snapshot_name(state, 12)), Some(state));
+        }
+        for other in ["rowhouse-state.a.", "rowhouse-state.a", "rowhouse-state.0", "a.0", ""] {
+            assert_eq!(state_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
     fn a_call_survives_the_wire_and_mistakes_are_named() {
         let name = "golden".to_owned();
         let save = StateCall::Save { name: name.clone() };
-        for call in [StateCall::Reset, save.clone(), StateCall::Restore { name }] {
+        let restore = StateCall::Restore { name: name.clone() };
+        for call in [StateCall::Reset, save.clone(), restore, StateCall::Delete { name }] {
             assert_eq!(call_from_proto(&call_to_proto(&call)).unwrap(), call);
         }
         let mut procedure = call_to_proto(&save);

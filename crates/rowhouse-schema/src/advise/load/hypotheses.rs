@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use rowhouse_model::Bytes;
 
 use super::evidence::{Evidence, Group};
+use super::placement::uneven_placement;
 use super::{CONFIDENCE_MIN, HotPrefix, LoadCause};
 
 /// The share that makes a row hot.
@@ -51,7 +52,8 @@ const BURST_REST: f64 = 0.25;
 const BURST_REQUESTS_MIN: usize = 12;
 const BURST_SHARE: f64 = 0.05;
 /// Bounds are unfit if a region has more than this many times its part of the load, at least the
-/// first of these shares; from the second on with any number of regions.
+/// first of these shares; from the second on with any number of regions. Likewise the placement if
+/// a server has.
 const UNFIT_EXCESS: f64 = 2.5;
 const UNFIT_SHARE: f64 = 0.3;
 const UNFIT_SHARE_MAX: f64 = 0.9;
@@ -73,7 +75,7 @@ pub(super) struct Hypothesis {
 
 impl Hypothesis {
     /// Makes a hypothesis with a share that was estimated from `count` requests.
-    fn new(cause: LoadCause, share: f64, threshold: f64, count: usize) -> Self {
+    pub(super) fn new(cause: LoadCause, share: f64, threshold: f64, count: usize) -> Self {
         let confidence = confidence(share, threshold, count);
         Self { cause, share, confidence, prefix_share: share, window: None }
     }
@@ -120,6 +122,7 @@ pub(super) fn choose(
         others.extend(concentrated.filter(|_| !is_divided));
         others.extend(moving(evidence));
         others.extend(unfit_bounds(evidence, region_share));
+        others.extend(uneven_placement(evidence));
     }
     let best = others.iter().find(|it| it.is_supported());
     let is_hot = |row: &Hypothesis| {
@@ -399,16 +402,17 @@ fn unfit_bounds(evidence: &Evidence<'_>, region_share: Option<f64>) -> Option<Hy
     if regions.len() < 2 {
         return None;
     }
-    let even = UNFIT_EXCESS / regions.len() as f64;
-    let threshold = even.clamp(UNFIT_SHARE, UNFIT_SHARE_MAX);
-    let mut counts = vec![0; regions.len()];
-    for request in &evidence.profile.sample {
-        counts[evidence.profile.region_of(&request.row)?] += 1;
-    }
+    let threshold = excess_threshold(regions.len());
+    let counts = evidence.profile.region_counts()?;
     let busiest = (0..regions.len()).max_by_key(|at| counts[*at])?;
     let start = evidence.text(&regions[busiest].start);
     let stop = evidence.text(&regions[busiest].stop);
     let cause = LoadCause::UnfitBounds { start, stop };
     let hypothesis = Hypothesis::new(cause, share, threshold, evidence.count());
     Some(Hypothesis { prefix_share: 0.0, ..hypothesis })
+}
+
+/// Returns the share above which one of so many regions or servers has too much of the load.
+pub(super) fn excess_threshold(count: usize) -> f64 {
+    (UNFIT_EXCESS / count as f64).clamp(UNFIT_SHARE, UNFIT_SHARE_MAX)
 }

@@ -7,6 +7,7 @@
 mod evidence;
 mod hypotheses;
 mod parts;
+mod placement;
 mod remedy;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use rowhouse_model::{Bytes, HeatBucket, HeatReport, HeatSample, HotRow, RowRange
 use crate::KeySchema;
 use evidence::Evidence;
 use hypotheses::Hypothesis;
+pub use placement::{BusiestServer, Placement};
 pub use remedy::{Remedy, RemedyKind};
 
 /// A row, and the requests that it received at least.
@@ -43,6 +45,8 @@ pub struct LoadProfile {
     pub rows_total: u64,
     /// The table's regions, in key order.
     pub regions: Vec<RowRange>,
+    /// Where the regions are served.
+    pub placement: Placement,
     /// The requests to each region, if the servers count only those.
     pub region_loads: Option<Vec<u64>>,
 }
@@ -124,6 +128,11 @@ pub enum LoadCause {
         /// The key after the last one.
         stop: String,
     },
+    /// The load is spread over the regions, but these are on too few region servers.
+    Placement {
+        /// The busiest server's address.
+        server: String,
+    },
 }
 
 impl LoadCause {
@@ -138,11 +147,12 @@ impl LoadCause {
             Self::HotPrefix { .. } => "hot_prefix",
             Self::Burst { .. } => "burst",
             Self::UnfitBounds { .. } => "unfit_bounds",
+            Self::Placement { .. } => "placement",
         }
     }
 
     /// All names, in the order of the variants.
-    pub const NAMES: [&'static str; 8] = [
+    pub const NAMES: [&'static str; 9] = [
         "unknown",
         "even",
         "one_row",
@@ -151,6 +161,7 @@ impl LoadCause {
         "hot_prefix",
         "burst",
         "unfit_bounds",
+        "placement",
     ];
 }
 
@@ -209,6 +220,9 @@ pub struct LoadVerdict {
     pub region_share: Option<f64>,
     /// How many regions the table has.
     pub regions: usize,
+    /// The region server with the most load; `None` if it is not measured, and with fewer than two
+    /// servers.
+    pub server: Option<BusiestServer>,
     /// Remedies that lower the busiest share of this load, the cheapest first.
     pub remedies: Vec<Remedy>,
 }
@@ -218,7 +232,7 @@ impl LoadVerdict {
     pub fn cure(&self) -> Option<&str> {
         self.remedies.iter().find_map(|remedy| match &remedy.kind {
             RemedyKind::Key { template, .. } => Some(&template[..]),
-            RemedyKind::Split { .. } => None,
+            RemedyKind::Split { .. } | RemedyKind::Move { .. } => None,
         })
     }
 }
@@ -270,13 +284,20 @@ impl LoadProfile {
             region_loads: by_region
                 .map(|column| column.buckets.iter().map(|it| kind.of(it)).collect()),
             regions,
+            placement: Placement::default(),
         }
     }
 
-    /// Returns the profiles for a report's writes and reads.
-    pub fn of_kinds(report: &HeatReport, regions: &[RowRange]) -> [(LoadKind, Self); 2] {
-        [LoadKind::Writes, LoadKind::Reads]
-            .map(|kind| (kind, Self::of_heat(report, kind, regions.to_vec())))
+    /// Returns the profiles for a report's writes and reads, of regions that are served there.
+    pub fn of_kinds(
+        report: &HeatReport,
+        regions: &[RowRange],
+        placement: &Placement,
+    ) -> [(LoadKind, Self); 2] {
+        [LoadKind::Writes, LoadKind::Reads].map(|kind| {
+            let profile = Self::of_heat(report, kind, regions.to_vec());
+            (kind, Self { placement: placement.clone(), ..profile })
+        })
     }
 
     /// Judges the load. `schema` is the table's template, if it has one.
@@ -304,6 +325,7 @@ impl LoadProfile {
             confidence: 0.0,
             region_share: self.region_share(),
             regions: self.regions.len(),
+            server: self.busiest_server(),
             remedies: Vec::new(),
         };
         if let Some(missing) = self.missing() {
@@ -340,17 +362,27 @@ impl LoadProfile {
 
     /// Returns the share of the region with the most load; `None` if it is not known.
     fn region_share(&self) -> Option<f64> {
-        let mut loads = vec![0; self.regions.len()];
-        match &self.region_loads {
-            Some(by_region) => loads.clone_from(by_region),
-            None => {
-                for request in &self.sample {
-                    loads[self.region_of(&request.row)?] += 1;
-                }
-            }
-        }
+        let loads = self.region_counts()?;
         let sum: u64 = loads.iter().sum();
         (sum > 0).then(|| loads.into_iter().max().unwrap_or(0) as f64 / sum as f64)
+    }
+
+    /// Returns the requests to each region, in the sample or as the servers count them; `None` if
+    /// they are not known.
+    fn region_counts(&self) -> Option<Vec<u64>> {
+        match &self.region_loads {
+            Some(by_region) => Some(by_region.clone()),
+            None => self.counts_of(self.sample.iter()),
+        }
+    }
+
+    /// Returns how many of these requests are for each region.
+    fn counts_of<'r>(&self, requests: impl Iterator<Item = &'r HeatSample>) -> Option<Vec<u64>> {
+        let mut counts = vec![0; self.regions.len()];
+        for request in requests {
+            counts[self.region_of(&request.row)?] += 1;
+        }
+        Some(counts)
     }
 
     /// Returns the position of a row's region.

@@ -5,6 +5,7 @@ use rowhouse_model::Bytes;
 use super::LoadCause;
 use super::evidence::Evidence;
 use super::hypotheses::Hypothesis;
+use super::placement;
 use crate::KeySchema;
 use crate::value::Value;
 
@@ -28,10 +29,10 @@ const FITTING_SHARE: f64 = 0.9;
 pub struct Remedy {
     /// The change.
     pub kind: RemedyKind,
-    /// The busiest region's share now, in the sample.
+    /// The busiest region's share now, in the sample; the busiest server's for moves.
     pub share_before: f64,
-    /// The same with the remedy: regions are divided by the keys of one part of the sample, and the
-    /// share is that of the other part.
+    /// The same with the remedy: regions are divided or moved by the keys of one part of the
+    /// sample, and the share is that of the other part.
     pub share_after: f64,
 }
 
@@ -43,6 +44,13 @@ pub enum RemedyKind {
     Split {
         /// The first key of each region but the first.
         bounds: Vec<Bytes>,
+        /// The same as text.
+        texts: Vec<String>,
+    },
+    /// Regions on other region servers. It costs queries nothing.
+    Move {
+        /// The first key of each region to move, in key order.
+        starts: Vec<Bytes>,
         /// The same as text.
         texts: Vec<String>,
     },
@@ -67,6 +75,9 @@ pub(super) fn remedies(
     // No division of the keys divides a row.
     if matches!(chosen.cause, LoadCause::Even | LoadCause::OneRow { .. }) {
         return Vec::new();
+    }
+    if matches!(chosen.cause, LoadCause::Placement { .. }) {
+        return placement::moves(evidence).into_iter().collect();
     }
     let rows: Vec<Bytes> =
         evidence.profile.sample.iter().map(|request| request.row.clone()).collect();
@@ -143,7 +154,12 @@ fn split(evidence: &Evidence<'_>, early: &[Bytes], late: &[Bytes], now: f64) -> 
     let texts = bounds.iter().map(|bound| evidence.text(bound)).collect();
     let kind = RemedyKind::Split { bounds, texts };
     let remedy = Remedy { kind, share_before: now, share_after };
-    (share_after <= now * LOWERED).then_some(remedy)
+    lowers(now, share_after).then_some(remedy)
+}
+
+/// Returns true if a remedy lowers the busiest share enough.
+pub(super) fn lowers(share_before: f64, share_after: f64) -> bool {
+    share_after <= share_before * LOWERED
 }
 
 /// Returns the key with a bucket in front that lowers the busiest share. A bucket of a field that
@@ -177,7 +193,7 @@ fn key(evidence: &Evidence<'_>, chosen: &Hypothesis, share_before: f64) -> Optio
     let best = tried.iter().map(|remedy| remedy.share_after).fold(1.0, f64::min);
     tried.into_iter().find(|remedy| {
         remedy.share_after <= best * NEARLY + NEARLY_MORE
-            && remedy.share_after <= share_before * LOWERED
+            && lowers(share_before, remedy.share_after)
     })
 }
 

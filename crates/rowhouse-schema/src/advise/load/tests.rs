@@ -183,6 +183,69 @@ fn bounds_that_do_not_fit_are_named_and_better_ones_proposed() {
     assert_eq!(profile.judge(None).cause, LoadCause::Even);
 }
 
+/// Makes a profile of an even load over four regions, on these of four servers.
+fn placed(servers: [usize; 4], rows: impl Fn(u64) -> Bytes) -> LoadProfile {
+    let bounds = ["", "u25", "u50", "u75", ""].map(Bytes::from);
+    let regions = bounds.windows(2).map(|ends| RowRange::new(ends[0].clone(), ends[1].clone()));
+    let address = |server: usize| format!("host:{server}");
+    LoadProfile {
+        regions: regions.collect(),
+        placement: Placement::new(
+            (0..4).map(address).collect(),
+            servers.map(|server| Some(address(server))),
+        ),
+        ..profile((0..3_000).map(rows).collect())
+    }
+}
+
+#[test]
+fn regions_of_a_spread_load_on_one_server_are_the_cause_and_their_moves_the_remedy() {
+    let even = |number: u64| Bytes::from(user(number));
+    let verdict = placed([2; 4], even).judge(None);
+    let cause = LoadCause::Placement { server: "host:2".into() };
+    assert_eq!((&verdict.cause, verdict.share), (&cause, 1.0), "{verdict}");
+    let [Remedy { kind: RemedyKind::Move { starts, .. }, share_after, .. }] = &verdict.remedies[..]
+    else {
+        panic!("{verdict}")
+    };
+    assert_eq!(starts.len(), 3, "{verdict}");
+    assert!(*share_after < 0.3, "{verdict}");
+    assert!(verdict.to_string().contains("is on one region server, host:2"), "{verdict}");
+    let spread = placed([2, 0, 3, 1], even);
+    assert_eq!(spread.judge(None).cause, LoadCause::Even);
+    let shares = spread.server_shares().unwrap();
+    assert!(shares.iter().all(|(_, share)| (0.2..0.3).contains(share)), "{shares:?}");
+}
+
+#[test]
+fn a_cause_in_the_keys_goes_before_the_placement_and_one_region_has_none() {
+    let hot = |number: u64| {
+        let user = if number % 5 < 4 { "u111".to_owned() } else { user(number) };
+        Bytes::from(format!("{user}/{:06}", mixed(number) % 1_000_000))
+    };
+    let verdict = placed([0; 4], hot).judge(None);
+    assert!(matches!(verdict.cause, LoadCause::HotPrefix { .. }), "{verdict}");
+    let busiest = verdict.server.unwrap();
+    assert_eq!((&busiest.address[..], busiest.share, busiest.servers), ("host:0", 1.0, 4));
+    let mut one_region = placed([0; 4], |number| Bytes::from(user(number)));
+    one_region.regions = vec![RowRange::all()];
+    one_region.placement =
+        Placement::new(["a:1", "b:1", "c:1"].map(str::to_owned).into(), [Some("b:1".to_owned())]);
+    assert_eq!(one_region.judge(None).cause, LoadCause::Even);
+}
+
+#[test]
+fn counts_by_region_name_the_busiest_server_and_no_cause() {
+    let mut profile = placed([0, 0, 1, 1], |number| Bytes::from(user(number)));
+    profile.sample.clear();
+    profile.region_loads = Some(vec![2_000, 700, 200, 100]);
+    let verdict = profile.judge(None);
+    assert_eq!(verdict.cause, LoadCause::Unknown(MissingEvidence::Keys));
+    assert!(verdict.to_string().contains("of 4 region servers, host:0, has 90 %."), "{verdict}");
+    profile.region_loads = Some(vec![2_000, 1_000]);
+    assert_eq!(profile.server_shares(), None, "the regions are others");
+}
+
 #[test]
 fn a_certain_hot_beginning_is_named_where_few_values_are_undecided() {
     let verdict = judge("[user string][id u64]", |schema, number| {
@@ -273,6 +336,7 @@ fn names_of_causes_are_those_of_labels() {
             share_then: 0.0,
         },
         LoadCause::UnfitBounds { start: String::new(), stop: String::new() },
+        LoadCause::Placement { server: String::new() },
     ];
     assert_eq!(causes.map(|cause| cause.name()), LoadCause::NAMES);
 }

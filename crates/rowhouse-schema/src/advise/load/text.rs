@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{HotPrefix, LoadCause, LoadVerdict, MissingEvidence, Remedy, RemedyKind};
+use super::{
+    BusiestServer, HotPrefix, LoadCause, LoadVerdict, MissingEvidence, Remedy, RemedyKind,
+};
 
 /// Bounds of regions that are listed.
 const BOUNDS_LISTED: usize = 3;
@@ -51,6 +53,11 @@ impl fmt::Display for LoadVerdict {
                 "The load is spread over the keys, but {share} of it is in one region, from \
                  {start} to {stop}: the bounds of regions do not fit the keys"
             )?,
+            LoadCause::Placement { server } => write!(
+                f,
+                "The load is spread over the regions, but {share} of it is on one region server, \
+                 {server}: its regions are the cause, not the key"
+            )?,
         }
         write!(f, " (confidence {}).", percent(self.confidence))?;
         self.write_regions(f)?;
@@ -89,12 +96,19 @@ impl LoadVerdict {
 
     fn write_regions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.region_share, self.regions) {
-            (None, _) => Ok(()),
-            (Some(_), 1) => write!(f, " The table has one region."),
+            (None, _) => {}
+            (Some(_), 1) => write!(f, " The table has one region.")?,
             (Some(share), regions) => {
                 let share = percent(share);
-                write!(f, " The busiest of {regions} regions has {share} of the load.")
+                write!(f, " The busiest of {regions} regions has {share} of the load.")?;
             }
+        }
+        match &self.server {
+            Some(BusiestServer { address, share, servers }) => {
+                let share = percent(*share);
+                write!(f, " The busiest of {servers} region servers, {address}, has {share}.")
+            }
+            None => Ok(()),
         }
     }
 
@@ -138,6 +152,19 @@ impl fmt::Display for Remedy {
                     f,
                     "Regions that begin at {}{more} spread it: the busiest share falls from \
                      {before} to {after}, and queries cost what they cost now.",
+                    listed.join("; ")
+                )
+            }
+            RemedyKind::Move { texts, .. } => {
+                let count = texts.len();
+                let plural = if count == 1 { "" } else { "s" };
+                let listed = texts.iter().take(BOUNDS_LISTED).cloned().collect::<Vec<_>>();
+                let more = if count > BOUNDS_LISTED { " and so on" } else { "" };
+                write!(
+                    f,
+                    "Moving {count} region{plural} to less busy servers spreads it, those that \
+                     begin at {}{more}: the busiest server's share falls from {before} to {after}, \
+                     and queries cost what they cost now. `move` and the balancer do that.",
                     listed.join("; ")
                 )
             }

@@ -12,6 +12,8 @@
 //! | `proto.rs` | HBase's messages |
 
 mod cluster;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzz;
 mod media;
 mod model;
 mod namespaces;

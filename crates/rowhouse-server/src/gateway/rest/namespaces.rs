@@ -20,11 +20,11 @@ type Answer = Result<Response, Refusal>;
 
 async fn names_of(session: &Session) -> Result<Vec<String>, Refusal> {
     let answer = session.master(&proto::ListNamespaceDescriptorsRequest {}).await?;
-    Ok(answer.namespace_descriptor.into_iter().map(|it| it.name.into()).map(text).collect())
+    Ok(answer.namespace_descriptor.into_iter().map(|it| text(&it.name)).collect())
 }
 
-fn text(name: bytes::Bytes) -> String {
-    String::from_utf8_lossy(&name).into_owned()
+fn text(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
 }
 
 pub(super) async fn list(request: &Request) -> Answer {

@@ -148,8 +148,12 @@ impl Request {
             let text = format!("Unsupported Media Type\r\n{why}\r\n");
             Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)
         };
-        let content_type = self.header(CONTENT_TYPE.as_str()).unwrap_or_default();
-        let media = Media::of_body(content_type).filter(|media| consumed.contains(media));
+        let length = body.size_hint().exact();
+        let (content_type, media) = match self.header(CONTENT_TYPE.as_str()) {
+            Some(name) => (name, Media::of_body(name).filter(|media| consumed.contains(media))),
+            // No body has no type.
+            None => ("", consumed.first().copied().filter(|_| length == Some(0))),
+        };
         let refusal = match (media, self.header(CONTENT_ENCODING.as_str())) {
             (None, _) => Some(unsupported(format!("the body is of {content_type:?}"))),
             (_, Some(encoding)) if !encoding.eq_ignore_ascii_case("identity") => {
@@ -157,7 +161,6 @@ impl Request {
             }
             (Some(_), _) => None,
         };
-        let length = body.size_hint().exact();
         let refusal = refusal.or_else(|| match length {
             Some(length) if length > bytes_max => {
                 Some(Refusal::too_large(format_args!("body: len={length}, max={bytes_max}")))

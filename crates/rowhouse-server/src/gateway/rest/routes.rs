@@ -4,7 +4,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request as HttpRequest, State};
 use axum::http::StatusCode;
-use axum::http::header::{ALLOW, HeaderValue};
+use axum::http::header::{ALLOW, CACHE_CONTROL, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use rowhouse_model::TableName;
 
@@ -37,7 +37,7 @@ pub(super) async fn answer(
         None => match user_of(&connection, &client, &parts) {
             Err(denied) => {
                 discard(body).await;
-                denied
+                *denied
             }
             Ok(identity) => {
                 let session =
@@ -53,10 +53,11 @@ pub(super) async fn answer(
             }
         },
     };
-    let is_described = response.headers().get(axum::http::header::CACHE_CONTROL).cloned();
+    // HBase's own value stays.
+    let caching = response.headers().get(CACHE_CONTROL).cloned();
     guard::protect(&mut response);
-    if let Some(cached) = is_described {
-        response.headers_mut().insert(axum::http::header::CACHE_CONTROL, cached);
+    if let Some(caching) = caching {
+        response.headers_mut().insert(CACHE_CONTROL, caching);
     }
     response
 }
@@ -124,7 +125,7 @@ impl<'p> Resource<'p> {
     /// Returns the methods, as HBase lists them.
     fn methods(&self) -> &'static [&'static str] {
         match self {
-            Self::Namespace(_) | Self::Schema(_) | Self::Rows(..) => {
+            Self::Namespace(_) | Self::NamespaceTables(_) | Self::Schema(_) | Self::Rows(..) => {
                 &["DELETE", "POST", "GET", "PUT"]
             }
             Self::Scanners(_) => &["POST", "PUT"],
@@ -134,13 +135,18 @@ impl<'p> Resource<'p> {
             | Self::ClusterVersion
             | Self::ClusterStatus
             | Self::Namespaces
-            | Self::NamespaceTables(_)
             | Self::Exists(_)
             | Self::Regions(_)
             | Self::MultiGet(..)
             | Self::Scan(..) => &["GET"],
         }
     }
+}
+
+/// Returns true if a path names a resource.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn is_resource(path: &str) -> bool {
+    Resource::of(path).is_some()
 }
 
 fn table(name: &str) -> Result<TableName, Refusal> {
@@ -177,7 +183,11 @@ async fn route(connection: &RestConnection, request: &Request, body: Body) -> An
         Resource::ClusterStatus => cluster::status(request).await,
         Resource::Namespaces => namespaces::list(request).await,
         Resource::Namespace(name) => namespaces::one(request, &text_of(name)?, body).await,
-        Resource::NamespaceTables(name) => namespaces::tables(request, &text_of(name)?).await,
+        Resource::NamespaceTables(name) if method == "GET" => {
+            namespaces::tables(request, &text_of(name)?).await
+        }
+        // As in HBase, whatever changes there changes the namespace.
+        Resource::NamespaceTables(name) => namespaces::one(request, &text_of(name)?, body).await,
         Resource::Exists(name) => tables::exists(request, &table(name)?).await,
         Resource::Regions(name) => tables::regions(request, &table(name)?).await,
         Resource::Schema(name) => tables::schema(request, table(name)?, body).await,

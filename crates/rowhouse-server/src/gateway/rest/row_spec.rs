@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_of_rows_is_refused() {
+    fn paths_without_a_row_and_damaged_ones_are_refused() {
         for path in ["", "/", "a*,b", "a/f:q,,g", "a/,f", "a/f/x", "a/f/1,x", "a%4"] {
             assert!(RowSpec::parse(path, KeyEncoding::Text).is_err(), "{path}");
         }

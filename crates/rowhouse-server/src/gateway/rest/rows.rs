@@ -325,7 +325,7 @@ fn only(rows: &CellSet) -> Result<&RowModel, Refusal> {
     }
 }
 
-/// Makes a mutation if the last cell of the row, which is not a part of the mutation, has the value.
+/// Makes a mutation if the column has the value of `check`.
 async fn mutate_if(
     session: &Session,
     table: &TableName,
@@ -401,11 +401,11 @@ async fn check_and_delete(
     mutate_if(&request.session, table, place, check, &delete.into(), memory).await
 }
 
+/// A family, a qualifier, and the cell of the request.
+type PlacedCell<'c> = ((Bytes, Bytes), &'c CellModel);
+
 /// Returns each cell of the only row with its column.
-fn columns_of<'c>(
-    row: &'c RowModel,
-    spec: &'c RowSpec,
-) -> Result<Vec<((Bytes, Bytes), &'c CellModel)>, Refusal> {
+fn columns_of<'c>(row: &'c RowModel, spec: &'c RowSpec) -> Result<Vec<PlacedCell<'c>>, Refusal> {
     let mut path = spec.columns.iter();
     let cells = row.cells.iter().map(|cell| {
         let column = column_of(cell, &mut path)?;

@@ -233,14 +233,12 @@ impl State {
         let mut bytes = 0;
         while cells > 0 && rows > 0 && bytes < REST_PAGE_BYTES {
             if self.pending.is_empty() {
-                // Whoever holds memory for rows does not wait for more.
-                let call = match memory.is_empty() {
-                    true => None,
-                    false => match session.try_reserve_call() {
-                        Some(call) => Some(call),
-                        None => break,
-                    },
-                };
+                // A call that holds memory for rows does not wait for more.
+                let holds_rows = !memory.is_empty();
+                let call = holds_rows.then(|| session.try_reserve_call()).flatten();
+                if holds_rows && call.is_none() {
+                    break;
+                }
                 let count = (cells.min(rows) as u32).min(REST_SCAN_ROWS);
                 let ScannedRows { rows, memory: reserved } =
                     self.scan.next(session, count, call).await?;
@@ -298,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_scanners_hold_is_bounded_and_given_back() {
+    fn rows_held_by_scanners_are_bounded_and_given_back() {
         let all = Arc::new(AtomicU64::new(0));
         let held = || Held { bytes: 0, all: Arc::clone(&all) };
         let (mut one, mut two) = (held(), held());

@@ -22,7 +22,7 @@ pub(super) fn user_of(
     connection: &RestConnection,
     client: &HttpClient,
     parts: &Parts,
-) -> Result<Identity, Response> {
+) -> Result<Identity, Box<Response>> {
     let users = &connection.rest.gateway.cluster.access.users;
     let params = pairs(parts.uri.query().unwrap_or_default()).unwrap_or_default();
     let param = |name: &str| params.iter().find(|(of, _)| of == name).map(|(_, value)| &value[..]);
@@ -33,7 +33,7 @@ pub(super) fn user_of(
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        response
+        Box::new(response)
     };
     if let Some(other) = param("doAs").or_else(|| param("doas")) {
         let why = format!("a user cannot act for another one: doAs={other}");

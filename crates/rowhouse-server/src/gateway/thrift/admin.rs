@@ -8,8 +8,8 @@ use rowhouse_format::proto;
 use rowhouse_format::rpc::Call;
 use rowhouse_format::thrift::{Answer, Args, ColumnDescriptor, Failure, Pairs, TRegionInfo};
 use rowhouse_model::{
-    BloomKind, Compression, Error, FamilyDescriptor, RegionInfo, RowRange, Scan, ServerName,
-    TableDescriptor, TableName, TableState, escape,
+    BloomKind, Compression, Error, ErrorKind, FamilyDescriptor, RegionInfo, RowRange, Scan,
+    ServerName, TableDescriptor, TableName, TableState, escape,
 };
 
 use super::call::{Outcome, Returned, required, split_column, table_name};
@@ -93,7 +93,7 @@ pub(super) async fn families(session: &Session, args: Args) -> Outcome<Returned>
     };
     let answer = master(session, &message, local).await?;
     let Some(schema) = answer.table_schema.into_iter().next() else {
-        let error = Error::new(rowhouse_model::ErrorKind::TableNotFound, name.to_string());
+        let error = Error::new(ErrorKind::TableNotFound, name.to_string());
         return Err(local(exception(error)).into());
     };
     let descriptor = table::from_proto(schema).map_err(|error| local(exception(error)))?;
@@ -230,32 +230,35 @@ fn region_to_thrift(region: &RegionInfo, server: Option<ServerName>) -> TRegionI
     }
 }
 
-/// Requests compactions of a table's regions, or of the region with this name.
+/// Requests compactions of the region with this full or encoded name, or of a table's regions.
 pub(super) async fn compact(session: &Session, args: Args, is_major: bool) -> Outcome<Returned> {
     let name = required(args.table, "tableNameOrRegionName")?;
-    let (table, only) = match table_name(Some(name.clone())) {
-        Ok(table) => (table, None),
-        // A region's name begins with the table's, and is none itself.
-        Err(thrown) => match name.iter().position(|&byte| byte == b',') {
-            Some(end) => (table_name(Some(name.slice(..end)))?, Some(&name)),
-            None => return Err(thrown),
-        },
+    let regions = match region_named(session, &name) {
+        Some(region) => vec![region],
+        None => {
+            let table = table_name(Some(name))?;
+            let regions = regions_of(session, &table).map_err(local)?;
+            regions.into_iter().map(|(region, _)| region).collect()
+        }
     };
-    let mut regions = regions_of(session, &table).map_err(local)?;
-    regions.retain(|(region, _)| only.is_none_or(|only| region.name().full == *only));
-    if let (Some(only), true) = (only, regions.is_empty()) {
-        let error = Error::new(rowhouse_model::ErrorKind::UnknownRegion, escape(only).to_string());
-        return Err(local(exception(error)).into());
-    }
-    for (info, _) in regions {
+    for RegionInfo { table, range, .. } in regions {
         let make = |region: RegionRef| {
             let region = region.to_proto();
             Ok(proto::CompactRegionRequest { region, major: Some(is_major), family: None })
         };
-        let compacted = session.at_row(&table, &info.range.start, make).await;
-        compacted.map_err(local)?;
+        session.at_row(&table, &range.start, make).await.map_err(local)?;
     }
     Ok(Answer::Void.into())
+}
+
+fn region_named(session: &Session, name: &[u8]) -> Option<RegionInfo> {
+    let tables = session.cluster().store.tables();
+    let mut regions = tables.iter().flat_map(|table| table.regions().to_vec());
+    let named = regions.find(|region| {
+        let own = region.name();
+        own.full == name || own.encoded.as_bytes() == name
+    });
+    named.map(|region| region.info().clone())
 }
 
 /// Finds the region before a row of `hbase:meta`.

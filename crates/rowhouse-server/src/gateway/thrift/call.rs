@@ -16,7 +16,7 @@ use crate::gateway::Session;
 use crate::gateway::exception;
 use crate::memory::Reserved;
 
-/// What the calls on a connection share.
+/// The state that the calls on a connection share.
 pub(super) struct Caller<'a> {
     pub(super) session: &'a Session,
     pub(super) scanners: &'a Scanners,
@@ -24,7 +24,7 @@ pub(super) struct Caller<'a> {
     pub(super) scanner_count: &'a Arc<AtomicUsize>,
 }
 
-/// What a method returns, and what the bytes have reserved.
+/// A method's result, and the memory of the bytes.
 pub(super) struct Returned {
     pub(super) answer: Answer,
     pub(super) memory: Vec<Reserved>,
@@ -38,7 +38,7 @@ impl From<Answer> for Returned {
 
 pub(super) type Outcome<T> = Result<T, Thrown>;
 
-/// What a method's arguments have reserved, if they are many.
+/// The memory of a method's arguments, if they are many.
 pub(super) type ArgsMemory = Option<Reserved>;
 
 /// Returns true for methods whose arguments may be large: their memory is handed on to the calls.
@@ -180,7 +180,7 @@ pub(super) fn attributes(
     let Some(Pairs(pairs)) = attributes else { return Ok(Attributes::default()) };
     let pairs = pairs
         .into_iter()
-        .map(|(name, value)| NameBytesPair { name: escape(&name).to_string(), value: Some(value) });
+        .map(|(name, value)| NameBytesPair { name: escape(&name), value: Some(value) });
     let read = Attributes::read(pairs.collect(), is_scan);
     read.map_err(|error| remote(exception(error)).into())
 }

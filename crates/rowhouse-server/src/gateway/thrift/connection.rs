@@ -11,16 +11,15 @@ use rowhouse_format::thrift::{
     Method, Reader, Writer, write_answer,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
 
 use super::call::{Caller, Returned, takes_large_arguments};
 use super::scanners::Scanners;
 use crate::access::Stream;
 use crate::connection::Pace;
 use crate::gateway::Session;
-use crate::limits::{
-    BUFFER_KEEP_BYTES, GATEWAY_RETRY_TIME, INPUT_BYTES_MAX, INPUT_BYTES_MIN, THRIFT_FIRST_WAIT,
-};
+use crate::limits::{BUFFER_KEEP_BYTES, INPUT_BYTES_MAX, INPUT_BYTES_MIN, THRIFT_FIRST_WAIT};
 use crate::memory::{CALL_BYTES, Reserved, SMALL_REQUEST_BYTES, TURN_BYTES};
 
 /// The bytes before a message in a frame.
@@ -31,16 +30,18 @@ pub(super) struct Connection<'a> {
     pub(super) peer: SocketAddr,
     pub(super) session: &'a Session,
     pub(super) scanners: &'a Scanners,
-    /// Held by the connection that waits for more memory without the memory that it had.
-    pub(super) growth_turn: &'a Mutex<()>,
+    /// Kilobytes of messages that have come in part and wait for memory.
+    pub(super) waiting: &'a Semaphore,
     pub(super) stop: watch::Receiver<bool>,
+    /// When a client that has sent nothing is late.
+    first_end: Instant,
     input: Input,
     output: BytesMut,
     /// The connection's open scanners.
     scanner_count: Arc<AtomicUsize>,
 }
 
-/// What has come of a message.
+/// The part of a message that has come.
 #[derive(Default)]
 struct Input {
     bytes: BytesMut,
@@ -65,7 +66,7 @@ impl<'a> Connection<'a> {
         peer: SocketAddr,
         session: &'a Session,
         scanners: &'a Scanners,
-        growth_turn: &'a Mutex<()>,
+        waiting: &'a Semaphore,
         stop: watch::Receiver<bool>,
     ) -> Self {
         Self {
@@ -73,8 +74,9 @@ impl<'a> Connection<'a> {
             peer,
             session,
             scanners,
-            growth_turn,
+            waiting,
             stop,
+            first_end: Instant::now() + THRIFT_FIRST_WAIT,
             input: Input::default(),
             output: BytesMut::new(),
             scanner_count: Arc::default(),
@@ -83,15 +85,11 @@ impl<'a> Connection<'a> {
 
     /// Answers calls until the client ends the connection, or the server stops.
     pub(super) async fn run(&mut self) -> Result<()> {
-        let first = tokio::time::timeout(THRIFT_FIRST_WAIT, self.message());
-        let late = |_| Error::new(ErrorKind::TimedOut, "no message in time");
-        let mut message = first.await.map_err(late)??;
-        while let Some(read) = message {
+        while let Some(read) = self.message().await? {
             self.answer(read).await?;
             self.write().await?;
             // A client that sends calls without reading answers lets others have a turn.
             tokio::task::consume_budget().await;
-            message = self.message().await?;
         }
         self.stream.shutdown().await
     }
@@ -105,13 +103,19 @@ impl<'a> Connection<'a> {
                 Ok(Progress::Missing(missing)) => missing,
                 Err(error) => return self.refuse_input(&error).await,
             };
-            self.reserve(missing).await?;
+            if self.reserve(missing).await? {
+                // The client could not send while the connection waited.
+                pace = Pace::default();
+            }
             let room = missing.clamp(INPUT_BYTES_MIN, INPUT_BYTES_MAX);
             self.input.bytes.reserve(room);
             let is_paced = self.input.memory.is_some();
             let read = tokio::select! {
                 read = self.stream.read_buf(&mut self.input.bytes) => read?,
                 _ = self.stop.wait_for(|is_stopping| *is_stopping) => return Ok(None),
+                () = tokio::time::sleep_until(self.first_end), if self.input.carriage.is_none() => {
+                    return Err(Error::new(ErrorKind::TimedOut, "no message in time"));
+                }
                 () = pace.passed(), if is_paced => {
                     if pace.is_slow() && self.session.share().memory.process().waiting() > 0 {
                         let message = "a message comes too slowly while others wait for memory";
@@ -131,13 +135,13 @@ impl<'a> Connection<'a> {
     }
 
     /// Reserves memory for the message, of which at least so many bytes are missing. One whose
-    /// length is not known gets more as it comes.
-    async fn reserve(&mut self, missing: usize) -> Result<()> {
+    /// length is not known gets more as it comes. Returns true if some was reserved.
+    async fn reserve(&mut self, missing: usize) -> Result<bool> {
         let Input { bytes, extent, memory, memory_bytes, .. } = &mut self.input;
         let values = extent.as_ref().map_or(0, Extent::value_bytes);
         let required = bytes.len() + missing + values;
         if required <= INPUT_BYTES_MIN || required as u64 <= *memory_bytes {
-            return Ok(());
+            return Ok(false);
         }
         let share = &self.session.share().memory;
         // Twice: as values, and as the cells that are sent on. Growing doubles it.
@@ -151,17 +155,17 @@ impl<'a> Connection<'a> {
             Some(memory) => share.grow(memory, 2 * (target - *memory_bytes)),
         };
         if !grown {
-            // One connection at a time waits for memory while its input has none.
-            let reserve = async {
-                let _turn = self.growth_turn.lock().await;
-                *memory = None;
-                *memory = Some(share.reserve(total(target)).await);
-            };
-            let reserved = tokio::time::timeout(GATEWAY_RETRY_TIME, reserve).await;
-            reserved.map_err(|_| Error::new(ErrorKind::TimedOut, "no memory for a message"))?;
+            // A message that waits for memory holds none, and is counted apart.
+            let units = (bytes.len() >> 10) as u32 + 1;
+            let full = |_| Error::new(ErrorKind::TimedOut, "too many messages wait for memory");
+            let _waiting = self.waiting.try_acquire_many(units).map_err(full)?;
+            *memory = None;
+            *memory = Some(share.reserve(total(target)).await);
         }
-        *memory_bytes = target;
-        Ok(())
+        // A connection that has all that one may have gets no more, and goes on alone.
+        let has_all = memory.as_ref().is_some_and(|memory| memory.bytes() < total(target));
+        *memory_bytes = if has_all { u64::MAX } else { target };
+        Ok(true)
     }
 
     /// Answers a call.
@@ -337,7 +341,7 @@ impl Input {
         self.memory_bytes = 0;
         let memory = self.memory.take();
         if memory.is_some() {
-            // What follows must not hold the message's buffer.
+            // The rest must not hold the message's buffer.
             self.bytes = BytesMut::from(&self.bytes[..]);
         }
         Progress::Whole(Message { bytes, carriage, memory })

@@ -4,14 +4,14 @@ use rowhouse_format::exception::Exception;
 use rowhouse_format::thrift::{ApplicationKind, Failure, Method};
 use rowhouse_model::Error;
 
-/// What a method ends with instead of an answer.
+/// An exception in place of an answer.
 #[derive(Debug)]
 pub(super) enum Thrown {
-    /// What the method declares.
+    /// One that the method declares.
     Declared(Failure),
     /// Java's `IllegalArgumentException`: some methods declare it, for others it is unexpected.
     IllegalArgument(String),
-    /// What the method does not declare, such as Java's exception for an argument that is not sent.
+    /// One that the method does not declare, such as Java's for an argument that is not sent.
     Unexpected(String),
 }
 
@@ -90,8 +90,8 @@ fn is_of_table(exception: &Exception) -> bool {
         .any(|class| exception.class.strip_prefix("org.apache.hadoop.hbase.") == Some(class))
 }
 
-/// Returns what HBase's client throws for the failed actions of a batch, which Thrift clients may
-/// repeat whatever the reason.
+/// Returns the exception of HBase's client for the failed actions of a batch, which Thrift clients
+/// may repeat.
 pub(super) fn of_batch(failed: &[Exception]) -> Option<Failure> {
     let actions = |count: usize| format!("{count} action{}", if count == 1 { "" } else { "s" });
     let times = |count: usize| format!("{count} time{}", if count == 1 { "" } else { "s" });

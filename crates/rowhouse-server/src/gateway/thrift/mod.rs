@@ -6,7 +6,7 @@
 //! | file | content |
 //! |---|---|
 //! | `connection.rs` | messages, their memory, answers |
-//! | `call.rs` | the list of methods, and what arguments mean |
+//! | `call.rs` | the list of methods, and their arguments |
 //! | `admin.rs`, `read.rs`, `write.rs`, `scanners.rs` | the methods |
 //! | `failure.rs` | exceptions as Apache's gateway sends them |
 
@@ -22,12 +22,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::net::TcpStream;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Semaphore, watch};
 
 use self::connection::Connection;
 use self::scanners::Scanners;
 use super::Gateway;
 use crate::access::{Identity, Opened, Protocol};
+use crate::limits::THRIFT_WAITING_BYTES_MAX;
 
 /// The user without `--thrift-user`.
 const DEFAULT_USER: &str = "thrift";
@@ -38,13 +39,18 @@ pub(crate) struct Thrift {
     gateway: Gateway,
     user: Arc<str>,
     scanners: Arc<Scanners>,
-    growth_turn: Arc<Mutex<()>>,
+    waiting: Arc<Semaphore>,
 }
 
 impl Thrift {
     pub(crate) fn new(gateway: Gateway) -> Self {
         let user = gateway.cluster.options.thrift_user.as_deref().unwrap_or(DEFAULT_USER);
-        Self { user: user.into(), gateway, scanners: Arc::default(), growth_turn: Arc::default() }
+        Self {
+            user: user.into(),
+            gateway,
+            scanners: Arc::default(),
+            waiting: Arc::new(Semaphore::new(THRIFT_WAITING_BYTES_MAX >> 10)),
+        }
     }
 }
 
@@ -69,8 +75,8 @@ pub(crate) async fn serve(socket: TcpStream, peer: SocketAddr, thrift: Thrift) {
     let identity = Identity { user: thrift.user.to_string(), ..Identity::default() };
     let share = thrift.gateway.share();
     let session = thrift.gateway.session(&share, peer, identity);
-    let Thrift { scanners, growth_turn, .. } = &thrift;
-    let mut connection = Connection::new(stream, peer, &session, scanners, growth_turn, stop);
+    let Thrift { scanners, waiting, .. } = &thrift;
+    let mut connection = Connection::new(stream, peer, &session, scanners, waiting, stop);
     match connection.run().await {
         Ok(()) => tracing::debug!(%peer, "connection ended"),
         Err(error) => tracing::info!(%peer, %error, "connection lost"),

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use rowhouse_format::convert::scan::OpenScan;
 use rowhouse_format::thrift::{Answer, Args, Failure, Method, TScan};
-use rowhouse_model::{Filter, ListOperator, Scan};
+use rowhouse_model::{Error, ErrorKind, Filter, ListOperator, Row, Scan};
 use tokio::sync::watch;
 
 use super::call::{Outcome, Returned, attributes, required, table_name};
@@ -40,7 +40,7 @@ struct Scanner {
     /// `None` once it is closed.
     scan: tokio::sync::Mutex<Option<GatewayScan>>,
     is_sorted: bool,
-    /// What the scan's bounds, columns and filter have.
+    /// The bytes of the scan's bounds, columns and filter.
     bytes: usize,
     used: Mutex<Instant>,
     /// The scanners that were opened on the same connection.
@@ -55,7 +55,7 @@ impl Drop for Scanner {
 
 /// How a filter text names a query: `RowhouseQuery('sender = ''eve''')`.
 const QUERY: &[u8] = b"RowhouseQuery(";
-/// Stands for the query while the other filters are parsed. Nobody writes it.
+/// Stands for the query while the other filters are parsed.
 const QUERY_PLACE: &str = "PageFilter(9223372036854775807)";
 
 impl Scanners {
@@ -126,7 +126,7 @@ impl Scanners {
         let mut memory = Vec::new();
         let mut bytes = 0;
         while (rows.len() as u32) < count && !scan.is_finished() && bytes < THRIFT_JOINED_BYTES {
-            // What holds rows does not wait for memory.
+            // A call that holds rows does not wait for memory.
             let call = if memory.is_empty() { None } else { session.try_reserve_call() };
             if call.is_none() && !memory.is_empty() {
                 break;
@@ -134,7 +134,7 @@ impl Scanners {
             let scanned = scan.next(session, count - rows.len() as u32, call).await;
             *scanner.used.lock() = Instant::now();
             let scanned = scanned.map_err(of_row)?;
-            bytes += scanned.rows.iter().map(rowhouse_model::Row::byte_len).sum::<u64>();
+            bytes += scanned.rows.iter().map(Row::byte_len).sum::<u64>();
             rows.extend(scanned.rows);
             memory.extend(scanned.memory);
         }
@@ -200,7 +200,7 @@ fn too_many(open: &Open, of_connection: usize) -> Failure {
         open.scanners.len(),
         open.bytes
     );
-    let error = rowhouse_model::Error::new(rowhouse_model::ErrorKind::RegionTooBusy, message);
+    let error = Error::new(ErrorKind::RegionTooBusy, message);
     local(exception(error))
 }
 

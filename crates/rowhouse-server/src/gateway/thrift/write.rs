@@ -261,7 +261,7 @@ pub(super) async fn check_and_put(
     Ok(Answer::Bool(mutated.done).into())
 }
 
-/// Makes a mutation. What it needs is reserved if the arguments' memory is used up already.
+/// Makes a mutation. Memory is reserved if that of the arguments is used up already.
 async fn mutate(
     session: &Session,
     table: &TableName,

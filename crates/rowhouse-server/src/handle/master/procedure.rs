@@ -131,7 +131,7 @@ fn change_faults(context: &Context, call: FaultCall) -> Result<Bytes> {
     Ok(fault::statuses_to_bytes(&statuses))
 }
 
-/// Resets, saves or restores all tables.
+/// Resets, saves or restores all tables, or deletes a state.
 ///
 /// # Errors
 /// `Unsupported` unless the server was started with permission for it.
@@ -146,6 +146,7 @@ fn change_state(context: &Context, call: &StateCall) -> Result<()> {
         StateCall::Reset => states::reset(store),
         StateCall::Save { name } => states::save(store, name),
         StateCall::Restore { name } => states::restore(store, name),
+        StateCall::Delete { name } => states::delete(store, name),
     }
 }
 

@@ -201,6 +201,17 @@ fn bodies_beyond_the_bounds_are_refused() {
 }
 
 #[test]
+fn a_namespace_is_made_without_a_body() {
+    let (_server, rest) = server();
+    assert_eq!(send(rest, "POST", "/namespaces/n", &[], b"").status, 201);
+    assert_eq!(get(rest, "/namespaces/n").text(), r#"{"properties":null}"#);
+    let binary = ["Content-Type: application/octet-stream"];
+    assert_eq!(send(rest, "POST", "/namespaces/m", &binary, b"").status, 415);
+    assert_eq!(send(rest, "DELETE", "/namespaces/n/tables", &[], b"").status, 200);
+    assert_eq!(get(rest, "/namespaces/n").status, 404);
+}
+
+#[test]
 fn pages_of_other_origins_are_refused() {
     let (_server, rest) = server();
     create(rest, "t", &["f"]);

@@ -63,7 +63,7 @@ impl Call {
         }
         for name in ["content-type", "x-timestamp", "x-row", "x-column"] {
             let (value, expected) = (answer.header(name), self.header(name));
-            let is_now = value.is_some_and(|value| is_now(value));
+            let is_now = value.is_some_and(is_now);
             if value != expected && !is_now {
                 return Some(format!("{name} {value:?}, not {expected:?}"));
             }

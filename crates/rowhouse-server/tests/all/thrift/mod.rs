@@ -1,11 +1,20 @@
 //! HBase's interface Thrift 1.
 
 mod client;
+mod connections;
 mod recorded;
+mod scans;
 mod text;
 
-use crate::support::TestServer;
 use rowhouse_server::Options;
+
+use self::client::{CARRIAGES, ThriftClient};
+use crate::support::TestServer;
+
+/// Returns a client in the binary protocol without frames, as happybase connects.
+fn connect(server: &TestServer) -> ThriftClient {
+    ThriftClient::connect(server.thrift(), CARRIAGES[0])
+}
 
 /// Starts a server with the interface.
 fn server(set: impl FnOnce(&mut Options)) -> TestServer {

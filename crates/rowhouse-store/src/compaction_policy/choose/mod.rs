@@ -6,7 +6,7 @@
 //! files overlap in one row: keys that begin with the time are hardly compacted at all. In a family
 //! with a TTL, files are compacted with others from the same time, so that they expire as a whole.
 //! And once two fifths of the stored cells are garbage, all files are compacted, whatever their
-//! sizes. `docs/PERFORMANCE.md` shows the gains.
+//! sizes. `bench/measurements.md` shows the gains.
 //!
 //! Only neighbours are compacted: sequence ranges do not overlap between a family's files, so a
 //! file's position gives the age of the cells in it. A compaction across a gap would make a file

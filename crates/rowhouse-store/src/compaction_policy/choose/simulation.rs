@@ -400,7 +400,7 @@ fn live_through(pattern: Pattern, side: Side, seed: u64) -> Outcome {
     }
 }
 
-/// Checks the table in `docs/PERFORMANCE.md`: Apache HBase's numbers, then ours, then ours with
+/// Checks the table in `bench/measurements.md`: Apache HBase's numbers, then ours, then ours with
 /// minor compactions that keep surplus versions, if these differ.
 #[test]
 fn amplification_beside_the_policy_of_hbase_is_as_documented() {

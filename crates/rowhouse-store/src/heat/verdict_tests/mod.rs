@@ -2,6 +2,7 @@
 
 mod generator;
 mod load;
+mod placements;
 mod recorded;
 mod remedies;
 
@@ -110,6 +111,9 @@ fn verdicts_name_the_cause_of_twenty_loads_and_no_even_load_is_an_alarm() {
     assert!(all.with_remedy >= 6, "{}", all.with_remedy);
     let even = matrix(0..10, generator::even_of, true);
     assert_eq!(even.right, even.all);
+    let placed = placements::Counts::of(0..20);
+    assert_eq!((placed.alarms, placed.named), (0, placed.uneven), "{placed:?}");
+    assert!(placed.uneven >= 5, "{placed:?}");
 }
 
 /// Prints the rates for the seeds in `ROWHOUSE_VERDICT_SEEDS`, `1000..2000` by default, and the
@@ -123,9 +127,12 @@ fn verdicts_on_many_loads() {
     let is_verbose = std::env::var_os("ROWHOUSE_VERDICT_VERBOSE").is_some();
     let all = matrix(seeds.clone(), generator::any, is_verbose);
     all.print();
-    let even = matrix(seeds, generator::even_of, is_verbose);
+    let even = matrix(seeds.clone(), generator::even_of, is_verbose);
     even.print();
+    let placed = placements::Counts::of(seeds);
+    println!("{placed:?}");
     assert!(f64::from(all.right) >= 0.98 * f64::from(all.all));
     assert!(100 * all.wrong_remedies <= all.remedies);
-    assert_eq!(even.alarms, 0);
+    assert_eq!((even.alarms, placed.alarms), (0, 0));
+    assert!(100 * placed.named >= 98 * placed.uneven);
 }

@@ -56,7 +56,10 @@ pub(super) fn report_on(load: &LabelledLoad) -> HeatReport {
 }
 
 pub(super) fn verdict_on(load: &LabelledLoad) -> LoadVerdict {
+    profile_of(load).judge(load.schema().as_ref())
+}
+
+pub(super) fn profile_of(load: &LabelledLoad) -> LoadProfile {
     let kind = if load.judges_writes { LoadKind::Writes } else { LoadKind::Reads };
-    let profile = LoadProfile::of_heat(&report_on(load), kind, load.regions.clone());
-    profile.judge(load.schema().as_ref())
+    LoadProfile::of_heat(&report_on(load), kind, load.regions.clone())
 }

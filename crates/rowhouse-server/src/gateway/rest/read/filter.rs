@@ -9,7 +9,7 @@ use rowhouse_model::{
 };
 use serde_json::{Map, Value};
 
-use super::base64;
+use super::decoded::base64;
 
 /// Parses a filter.
 ///
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_filter_is_refused() {
+    fn other_objects_than_filters_are_refused() {
         let deep = format!(
             "{}{{\"type\":\"KeyOnlyFilter\"}}{}",
             r#"{"type":"SkipFilter","filters":["#.repeat(200),

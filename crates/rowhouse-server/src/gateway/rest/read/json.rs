@@ -11,7 +11,7 @@ use bytes::Bytes;
 use rowhouse_model::{Error, ErrorKind, Result};
 use serde_core::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::base64;
+use super::decoded::base64;
 use crate::gateway::rest::model::{Budget, CellModel, CellSet, RowModel};
 
 pub(super) fn cells(body: &[u8], budget: &mut Budget) -> Result<CellSet> {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_set_of_cells_is_refused() {
+    fn other_objects_than_rows_are_refused() {
         for text in [
             "",
             "{",

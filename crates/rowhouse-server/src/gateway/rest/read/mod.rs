@@ -1,6 +1,7 @@
 //! Bodies of requests: rows, scanners, schemas and properties of namespaces, in JSON, XML and
 //! protobuf.
 
+mod decoded;
 mod filter;
 mod json;
 mod namespace;
@@ -15,8 +16,9 @@ pub(super) use self::schema::{SchemaModel, schema};
 pub(super) use self::xml::xml_cells;
 
 use bytes::Bytes;
-use rowhouse_model::{Error, ErrorKind, Result};
+use rowhouse_model::Result;
 
+use self::decoded::unreadable;
 use super::media::Media;
 use super::model::{Budget, CellSet};
 
@@ -31,26 +33,4 @@ pub(super) fn cells(media: Media, body: &Bytes, budget: &mut Budget) -> Result<C
         Media::Protobuf | Media::ProtobufIetf => protobuf::cells(body, budget),
         Media::Text | Media::Binary => Err(unreadable(media)),
     }
-}
-
-fn unreadable(media: Media) -> Error {
-    Error::new(ErrorKind::Unsupported, format!("not readable from {}", media.name()))
-}
-
-/// Returns a body as text.
-///
-/// # Errors
-/// `InvalidRequest` for what is not UTF-8.
-fn text(body: &[u8]) -> Result<&str> {
-    std::str::from_utf8(body).map_err(|error| Error::invalid(format!("not UTF-8: {error}")))
-}
-
-/// Decodes Base64 in JSON or XML.
-///
-/// # Errors
-/// `InvalidRequest`.
-fn base64(text: &str) -> Result<Bytes> {
-    use base64::Engine;
-    let decoded = super::row_spec::BASE64.decode(text.trim());
-    decoded.map(Bytes::from).map_err(|error| Error::invalid(format!("not Base64: {error}")))
 }

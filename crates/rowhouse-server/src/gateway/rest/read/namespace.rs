@@ -7,8 +7,8 @@ use prost::Message;
 use rowhouse_model::{Error, Result};
 use serde_json::Value;
 
+use super::decoded::{text, unreadable};
 use super::xml::Reader;
-use super::{text, unreadable};
 use crate::gateway::rest::media::Media;
 use crate::gateway::rest::proto;
 
@@ -16,7 +16,9 @@ use crate::gateway::rest::proto;
 ///
 /// ```text
 /// {"properties": {"NAME": "VALUE"}}
-/// <NamespaceProperties><properties><entry><key>NAME</key><value>VALUE</value></entry></properties></NamespaceProperties>
+/// <NamespaceProperties><properties>
+///   <entry><key>NAME</key><value>VALUE</value></entry>
+/// </properties></NamespaceProperties>
 /// ```
 ///
 /// # Errors

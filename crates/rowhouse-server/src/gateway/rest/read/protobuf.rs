@@ -95,7 +95,7 @@ fn cell(mut bytes: Bytes, budget: &mut Budget) -> Result<CellModel> {
                 cell.timestamp = (millis != i64::MAX).then_some(millis);
             }
             (4, Value::Bytes(value)) => cell.value = value,
-            (2 | 3 | 4, _) => return Err(malformed()),
+            (2..=4, _) => return Err(malformed()),
             _ => {}
         }
     }

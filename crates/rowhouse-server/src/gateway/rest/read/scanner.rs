@@ -5,9 +5,9 @@ use prost::Message;
 use rowhouse_model::{Error, Result, RowRange, Scan};
 use serde_json::Value;
 
+use super::decoded::{base64, text, unreadable};
 use super::filter;
 use super::xml::Reader;
-use super::{base64, text, unreadable};
 use crate::gateway::rest::media::Media;
 use crate::gateway::rest::proto;
 use crate::gateway::rest::row_spec::{selected, time_range, versions};

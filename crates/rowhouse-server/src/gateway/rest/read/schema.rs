@@ -5,8 +5,8 @@ use prost::Message;
 use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, TableName};
 use serde_json::Value;
 
+use super::decoded::{text, unreadable};
 use super::xml::Reader;
-use super::{text, unreadable};
 use crate::gateway::rest::media::Media;
 use crate::gateway::rest::proto;
 
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_is_refused() {
+    fn other_objects_than_schemas_are_refused() {
         for body in ["", "[]", r#"{"ColumnSchema":{}}"#, r#"{"ColumnSchema":[1]}"#, r#"{"A":[]}"#] {
             assert!(schema(Media::Json, &Bytes::from(body)).is_err(), "{body}");
         }

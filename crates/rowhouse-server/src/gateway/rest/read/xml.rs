@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use rowhouse_model::{Error, Result};
 
-use super::{base64, text};
+use super::decoded::{base64, text};
 use crate::gateway::rest::model::{Budget, CellModel, CellSet, RowModel};
 
 /// An element's start.

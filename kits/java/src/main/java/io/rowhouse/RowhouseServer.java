@@ -194,6 +194,11 @@ public final class RowhouseServer implements AutoCloseable {
     changeState("restore", state);
   }
 
+  /** Deletes a state. Tables stay as they are. */
+  public void deleteState(String state) throws IOException {
+    changeState("delete", state);
+  }
+
   private void changeState(String operation, String state) throws IOException {
     Map<String, String> arguments = Collections.singletonMap("operation", operation);
     try (Admin admin = connection().getAdmin()) {

@@ -120,6 +120,7 @@ const SERVER: &[Layer] = &[
             "memory",
             "http",
             "ports",
+            "replication_sink",
             "requests",
             "slow_log",
             "states",

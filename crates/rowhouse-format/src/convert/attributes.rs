@@ -71,7 +71,7 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Reads the attributes of an operation; only those of a scan may have a query.
+    /// Reads the attributes of an operation; only a scan's may have a query.
     ///
     /// # Errors
     /// `Unsupported` for attributes that request an unsupported feature; `InvalidRequest` for a TTL

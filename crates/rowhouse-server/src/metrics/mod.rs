@@ -236,7 +236,7 @@ pub(crate) const METRICS: &[Metric] = &[
         kind: Kind::Gauge,
         help: "1 if the changes after that position are no longer retained.",
         collect: |from, out| {
-            from.by_follower(out, |follower| f64::from(u8::from(follower.is_lost)))
+            from.by_follower(out, |follower| f64::from(u8::from(follower.is_lost)));
         },
     },
     Metric {

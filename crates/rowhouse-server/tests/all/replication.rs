@@ -151,7 +151,7 @@ fn a_cell_keeps_the_ttl_in_its_tags() {
 }
 
 #[test]
-fn the_status_counts_what_was_applied() {
+fn a_server_status_counts_replicated_entries() {
     let server = TestServer::start();
     server.create_table("t", &["cf"], &[]);
     ship(

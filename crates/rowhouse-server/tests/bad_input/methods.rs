@@ -32,7 +32,6 @@ fn every_method_is_answered_and_those_that_are_never_done_say_why() {
         AdminService.OpenRegion is not supported: there is no master in another process
         AdminService.CloseRegion is not supported: there is no master in another process
         AdminService.ExecuteProcedures is not supported: there is no master in another process
-        AdminService.ReplicateWALEntry is not supported: there is no replication
         AdminService.Replay is not supported: a region has no replicas
         MasterService.ExecMasterService is not supported: only regions have coprocessors
         MasterService.AddReplicationPeer is not supported: there is no replication

@@ -39,7 +39,7 @@ pub(super) struct Source {
 type Step = Pin<Box<dyn Future<Output = (Reader, Result<VecDeque<Change>>)> + Send>>;
 
 enum Reader {
-    Embedded(EmbeddedReader),
+    Embedded(Box<EmbeddedReader>),
     Server(ServerReader),
 }
 
@@ -72,7 +72,7 @@ impl Source {
                 let follower = follower.clone();
                 let open = move |store: &Store| open_in(store, &name, follower.as_deref(), from);
                 let changes = inner.run(open).await?;
-                Reader::Embedded(EmbeddedReader { changes, to_copy: None })
+                Reader::Embedded(Box::new(EmbeddedReader { changes, to_copy: None }))
             }
             Side::Cluster(inner) => {
                 let from = match from {
@@ -203,7 +203,7 @@ impl EmbeddedReader {
     /// Waits for a change, up to a step. Runs on a thread that may block.
     fn step(mut self, copies: bool) -> (Reader, Result<VecDeque<Change>>) {
         let read = self.read(copies);
-        (Reader::Embedded(self), read)
+        (Reader::Embedded(Box::new(self)), read)
     }
 
     fn read(&mut self, copies: bool) -> Result<VecDeque<Change>> {

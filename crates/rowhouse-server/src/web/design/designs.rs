@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use maud::{Markup, html};
-use rowhouse_model::{Error, ErrorKind, Result, TableName, escape, escape_controls};
+use rowhouse_model::{Error, ErrorKind, Result, escape, escape_controls};
 use rowhouse_schema::{DesignKind, Estimator, Proposal, Way, Workload};
 
 use super::super::chart::{Point, scatter};
@@ -14,9 +14,10 @@ use super::super::state::Web;
 use super::super::words::Text;
 use super::super::{tables, words};
 use super::form::table_of;
+use super::latest::{Designs, Ranked};
 use super::sample::sampled;
 use crate::limits::{WEB_DESIGN_BYTES_MAX, WEB_DESIGN_QUESTIONS_MAX, WEB_DESIGN_ROWS_MAX};
-use crate::simulator::{DesignSimulator, SimulatedCosts};
+use crate::simulator::DesignSimulator;
 
 /// Designs that the page lists, besides the present one.
 const LISTED: usize = 10;
@@ -24,23 +25,6 @@ const LISTED: usize = 10;
 const SAMPLE_KEYS: u64 = 3;
 /// A design is no reason for a change unless its score is below this fraction of the present one's.
 const CLEARLY_BETTER: f64 = 0.9;
-
-/// The designs for a workload.
-pub(super) struct Designs {
-    workload: Workload,
-    /// The table from which values come, if it is not the workload that declares them.
-    table: Option<TableName>,
-    /// The best first.
-    ranked: Vec<Ranked>,
-    /// True if the simulation had to end before all that may be the best were simulated.
-    is_cut: bool,
-}
-
-/// A design, and what it costs: by the simulation, or else by the estimate.
-struct Ranked {
-    proposal: Proposal,
-    simulated: Option<SimulatedCosts>,
-}
 
 impl Ranked {
     fn reads(&self) -> f64 {

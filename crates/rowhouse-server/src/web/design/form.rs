@@ -15,7 +15,7 @@ use super::super::page::{Page, Place, status_of};
 use super::super::reader::Reader;
 use super::super::state::Web;
 use super::super::{shown, words};
-use super::designs::Designs;
+use super::latest::Designs;
 use super::{simulation, upload};
 use crate::limits::WEB_DESIGN_WAIT;
 

@@ -3,10 +3,12 @@
 
 mod designs;
 mod form;
+mod latest;
 mod sample;
 mod simulation;
 mod upload;
 
 pub(super) use form::answer;
-pub(super) use simulation::{Simulations, show, start};
+pub(super) use latest::Simulations;
+pub(super) use simulation::{show, start};
 pub(super) use upload::upload;

@@ -9,8 +9,7 @@ use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
-use parking_lot::Mutex;
-use rowhouse_model::{Error, ErrorKind, Result};
+use rowhouse_model::{Error, ErrorKind};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::super::page::{Page, Place};
@@ -18,8 +17,8 @@ use super::super::reader::Reader;
 use super::super::shown::count;
 use super::super::state::{Web, failed};
 use super::super::words;
-use super::designs::Designs;
 use super::form::page_of;
+use super::latest::{Designs, Progress, Simulation, Simulations};
 use crate::http::body::{Read, read_form};
 use crate::http::form::pairs;
 use crate::limits::{WEB_DESIGN_FORM_BYTES_MAX, WEB_DESIGN_WAIT, WEB_SIMULATION_WAIT};
@@ -28,40 +27,6 @@ use crate::simulator::DesignSimulator;
 const PATH: &str = "/design/simulation";
 /// How often a browser looks for progress.
 const REFRESH: Duration = Duration::from_secs(1);
-
-/// The simulation that runs, or the last one.
-#[derive(Default)]
-pub(in crate::web) struct Simulations(Mutex<Option<Arc<Simulation>>>);
-
-struct Simulation {
-    number: i64,
-    /// The fields of the form: the workload and the table.
-    fields: Vec<(String, String)>,
-    state: Mutex<Progress>,
-}
-
-enum Progress {
-    Estimating,
-    /// Which design is being simulated, and how many are at most.
-    Simulating(usize, usize),
-    Ended(Result<Designs>),
-}
-
-impl Simulations {
-    /// Begins a simulation, whose number is larger than that of all earlier ones.
-    fn begin(&self, fields: Vec<(String, String)>, now_millis: i64) -> Arc<Simulation> {
-        let mut latest = self.0.lock();
-        let number = latest.as_ref().map_or(0, |it| it.number + 1).max(now_millis);
-        let state = Mutex::new(Progress::Estimating);
-        let simulation = Arc::new(Simulation { number, fields, state });
-        *latest = Some(Arc::clone(&simulation));
-        simulation
-    }
-
-    fn get(&self, number: i64) -> Option<Arc<Simulation>> {
-        self.0.lock().clone().filter(|simulation| simulation.number == number)
-    }
-}
 
 /// Returns the form that begins a simulation.
 pub(super) fn offer(reader: &Reader) -> Markup {
@@ -117,7 +82,7 @@ pub(in crate::web) async fn start(
         if let Err(error) = tokio::task::spawn_blocking(run).await {
             tracing::error!(%error, "a simulation of designs was interrupted");
             let error = Error::new(ErrorKind::Io, format!("the simulation ended: {error}"));
-            *simulation.state.lock() = Progress::Ended(Err(error));
+            *simulation.state.lock() = Progress::Ended(Box::new(Err(error)));
         }
     });
     (StatusCode::SEE_OTHER, [(LOCATION, address)]).into_response()
@@ -162,14 +127,14 @@ impl Simulation {
                 Instant::now() < until && served.strong_count() > 0
             })
         });
-        *self.state.lock() = Progress::Ended(simulated);
+        *self.state.lock() = Progress::Ended(Box::new(simulated));
     }
 
     fn page(&self, reader: &Reader) -> Page {
         let state = self.state.lock();
         let progress = match &*state {
             Progress::Ended(designs) => {
-                return page_of(reader, reader.param("w"), designs.as_ref(), &html! {});
+                return page_of(reader, reader.param("w"), (**designs).as_ref(), &html! {});
             }
             Progress::Estimating => html! { p role="status" { (reader.text(words::ESTIMATING)) } },
             Progress::Simulating(number, most) => html! {

@@ -183,7 +183,7 @@ fn health_is_reported_over_tls_by_a_server_that_is_trusted() {
     let ran = run(dir.path(), &["health", &format!("https://{web}?ca=server.pem")]);
     assert!(ran.status.success() && !ran.stdout.is_empty(), "{ran:?}");
     for (url, why) in
-        [(format!("https://{web}"), "UnknownIssuer"), (web.clone(), "is no web port of rowhouse")]
+        [(format!("https://{web}"), "UnknownIssuer"), (web, "is no web port of rowhouse")]
     {
         let refused = run(dir.path(), &["health", &url]);
         assert_eq!(refused.status.code(), Some(1));

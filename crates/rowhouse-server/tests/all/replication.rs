@@ -46,7 +46,7 @@ fn ship(
 fn source(server: &TestServer) -> Client {
     let mut head = crate::support::head(Service::Admin);
     head.codec = Some(CellCodec::KeyValueWithTags);
-    Client::connect_as(&server.address(), &head)
+    Client::connect_as(server.address(), &head)
 }
 
 /// Returns all versions in a row, newest first, as `qualifier@timestamp`.

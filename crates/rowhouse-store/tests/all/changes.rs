@@ -31,7 +31,7 @@ fn open(dir: &tempfile::TempDir) -> Store {
 }
 
 fn put(row: &str, value: &str) -> Mutation {
-    let mut put = Put::new(row.to_owned()).unwrap().add("f", "q", value.to_owned()).unwrap();
+    let mut put = Put::new(row.to_owned()).unwrap().add("f", "q", value).unwrap();
     put.durability = Durability::FsyncWal;
     put.into()
 }

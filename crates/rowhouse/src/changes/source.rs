@@ -38,8 +38,9 @@ pub(super) struct Source {
 /// A step: the reader comes back with the changes that it has read.
 type Step = Pin<Box<dyn Future<Output = (Reader, Result<VecDeque<Change>>)> + Send>>;
 
+#[expect(clippy::large_enum_variant, reason = "a stream has one")]
 enum Reader {
-    Embedded(Box<EmbeddedReader>),
+    Embedded(EmbeddedReader),
     Server(ServerReader),
 }
 
@@ -72,7 +73,7 @@ impl Source {
                 let follower = follower.clone();
                 let open = move |store: &Store| open_in(store, &name, follower.as_deref(), from);
                 let changes = inner.run(open).await?;
-                Reader::Embedded(Box::new(EmbeddedReader { changes, to_copy: None }))
+                Reader::Embedded(EmbeddedReader { changes, to_copy: None })
             }
             Side::Cluster(inner) => {
                 let from = match from {
@@ -203,7 +204,7 @@ impl EmbeddedReader {
     /// Waits for a change, up to a step. Runs on a thread that may block.
     fn step(mut self, copies: bool) -> (Reader, Result<VecDeque<Change>>) {
         let read = self.read(copies);
-        (Reader::Embedded(Box::new(self)), read)
+        (Reader::Embedded(self), read)
     }
 
     fn read(&mut self, copies: bool) -> Result<VecDeque<Change>> {

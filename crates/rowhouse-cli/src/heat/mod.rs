@@ -21,6 +21,9 @@ pub(crate) use picture::svg;
 /// How many ranges and how many rows are listed.
 const LISTED: usize = 5;
 
+/// The share of the requests on each region server, with the server's address.
+pub(crate) type ServerShares = Vec<(String, f64)>;
+
 /// Table heat, with what the keys mean.
 pub(crate) struct TableHeat {
     pub(crate) table: String,
@@ -68,7 +71,7 @@ impl TableHeat {
 
     /// Returns the shares of writes and of reads on each region server; `None` for a kind without
     /// requests, and with fewer than two servers.
-    pub(crate) fn servers(&self) -> [(&'static str, Option<Vec<(String, f64)>>); 2] {
+    pub(crate) fn servers(&self) -> [(&'static str, Option<ServerShares>); 2] {
         self.profiles().map(|(kind, profile)| {
             let shares = profile.server_shares().map(|shares| {
                 shares.into_iter().map(|(server, share)| (server.to_owned(), share)).collect()

@@ -55,8 +55,9 @@ impl Transport {
     }
 
     /// Proves the user by a token on each connection.
-    pub(crate) fn with_token(self, token: Token) -> Self {
-        Self { token: Some(Arc::new(token)), ..self }
+    pub(crate) fn with_token(mut self, token: Token) -> Self {
+        self.token = Some(Arc::new(token));
+        self
     }
 
     /// Returns the token by which clients prove their user.

@@ -205,6 +205,7 @@ impl GatewayScan {
     }
 
     /// Goes on at a row again, which was returned. The scan is not reversed.
+    #[cfg(feature = "rest")]
     pub(crate) async fn rewind(&mut self, session: &Session, row: &[u8]) {
         self.close_scanner(session).await;
         self.scan.range.start = Bytes::copy_from_slice(row);
@@ -213,6 +214,7 @@ impl GatewayScan {
     }
 
     /// Returns true if a scanner is open on a server.
+    #[cfg(feature = "rest")]
     pub(crate) fn is_open(&self) -> bool {
         self.open.is_some()
     }

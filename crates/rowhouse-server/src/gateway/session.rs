@@ -155,6 +155,7 @@ impl Session {
     }
 
     /// Returns the user for whom the calls are made.
+    #[cfg(feature = "rest")]
     pub(crate) fn user(&self) -> &str {
         &self.client.caller.identity.user
     }

@@ -88,7 +88,7 @@ const SEARCH: &[Layer] = &[
 ];
 
 const QUERY: &[Layer] = &[
-    ("rows by the key", &["projection", "row", "source", "parts", "plan_rows"]),
+    ("rows by the key", &["projection", "row", "source", "covered", "parts", "plan_rows"]),
     ("rows by an index", &["key_instead", "judge", "entries", "entry_reader", "index_rows"]),
     ("choice", &["choose"]),
     (

@@ -172,8 +172,8 @@ pub enum WholeTableChangeKind {
     Dropped,
     /// A family was removed, or retains other cells than before.
     Altered,
-    /// The rows were replaced: by the rows of a snapshot, of a table that took this table's name, or
-    /// of a promoted index.
+    /// The rows were replaced: by the rows of a snapshot, of a table that took this table's name,
+    /// or of a promoted index.
     Restored,
 }
 

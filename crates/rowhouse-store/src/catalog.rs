@@ -147,8 +147,8 @@ impl Catalog {
         }
     }
 
-    /// Takes a read point of a region's families at an earlier sequence number; `None` if one can no
-    /// longer be read there.
+    /// Takes a read point of a region's families at an earlier sequence number; `None` if one can
+    /// no longer be read there.
     pub(crate) fn read_point_before(
         &self,
         engine: &Engine,

@@ -52,8 +52,8 @@ impl Extent {
     /// has the bytes of the last one and more.
     ///
     /// # Errors
-    /// `Protocol` if the bytes are no message, or one above [`MESSAGE_BYTES_MAX`], or have more than
-    /// 4 million elements.
+    /// `Protocol` if the bytes are no message, or one above [`MESSAGE_BYTES_MAX`], or have more
+    /// than 4 million elements.
     pub fn pass(&mut self, input: &[u8]) -> Result<Option<usize>> {
         while self.at <= input.len() {
             if !self.has_head {

@@ -179,8 +179,8 @@ fn rubbish_after_whole_entries_is_refused_and_the_server_goes_on() {
     assert_eq!(versions(&server, &regions[0], "a"), ["q@6"]);
 }
 
-/// What `compat/record/replication.sh` recorded from Apache HBase 2.6.4: two connections of a source
-/// with two peers, and the cells that its tables then had.
+/// What `compat/record/replication.sh` recorded from Apache HBase 2.6.4: two connections of a
+/// source with two peers, and the cells that its tables then had.
 mod recorded {
     use std::path::{Path, PathBuf};
 

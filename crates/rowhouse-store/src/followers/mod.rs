@@ -160,8 +160,8 @@ impl Followers {
         self.state.lock().needed_from()
     }
 
-    /// Notes that retained segments up to `removed` were removed, and which are left. The log begins
-    /// with commit `first_sequence`.
+    /// Notes that retained segments up to `removed` were removed, and which are left. The log
+    /// begins with commit `first_sequence`.
     pub(crate) fn trimmed(
         &self,
         removed: u64,

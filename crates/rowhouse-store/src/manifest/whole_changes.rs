@@ -15,8 +15,8 @@ pub(crate) struct RetiredRegion {
 }
 
 impl ManifestState {
-    /// Returns the tables that an edit changes as a whole, with their ids. Tables of indexes are not
-    /// among them: they have no followers.
+    /// Returns the tables that an edit changes as a whole, with their ids. Tables of indexes are
+    /// not among them: they have no followers.
     pub(crate) fn whole_changes_by(&self, edit: &EditKind) -> Vec<(u64, TableName, Kind)> {
         let mut changes = Vec::new();
         self.add_whole_changes(edit, &mut changes);

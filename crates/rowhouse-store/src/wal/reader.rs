@@ -105,8 +105,8 @@ impl SegmentReader {
         Ok(reader)
     }
 
-    /// Limits the segment to `len` bytes, as long as it is written: what the file has after them may
-    /// change.
+    /// Limits the segment to `len` bytes, as long as it is written: what the file has after them
+    /// may change.
     pub(super) fn limit(&mut self, len: u64) {
         self.len = len;
         self.chunk.truncate(len.saturating_sub(self.chunk_at) as usize);

@@ -15,14 +15,7 @@ finish() {
 
 if [ "$1" = --record ]; then
   . "$here/apache-hbase/env.sh"
-  lib="$ROWHOUSE_COMPAT_CACHE/rest-gateway/lib"
-  if [ ! -e "$lib/.complete" ]; then
-    rm -rf "$lib"
-    mvn -q -B -f "$here/rest/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$lib" >&2
-    # Of Hadoop 2; the gateway has newer ones.
-    rm -f "$lib"/servlet-api-2*.jar "$lib"/jsp-api-2*.jar "$lib"/jersey-*-1.9.jar
-    touch "$lib/.complete"
-  fi
+  "$here/rest/apache.sh" # its jars
   export APACHE_DATA="$work/apache"
   trap 'finish apache' EXIT
   "$here/apache-hbase/start.sh"
@@ -31,9 +24,7 @@ if [ "$1" = --record ]; then
   sed 's#</configuration>#<property><name>hbase.client.retries.number</name><value>2</value></property><property><name>hbase.client.pause</name><value>50</value></property></configuration>#' \
     "$here/apache-hbase/conf/hbase-site.xml" >"$work/conf/hbase-site.xml"
   port="$(free_port)"
-  java "${JAVA_17[@]}" -Xmx512m -Djava.net.preferIPv4Stack=true -Dapache.data="$APACHE_DATA" -Dapache.host="$APACHE_HOST" -Dapache.bind="$APACHE_BIND" \
-    -Dapache.zookeeper.port="$APACHE_ZOOKEEPER_PORT" -Dapache.master.port="$APACHE_MASTER_PORT" -Dapache.regionserver.port="$APACHE_REGIONSERVER_PORT" \
-    -cp "$work/conf:$lib/*" org.apache.hadoop.hbase.rest.RESTServer start -p "$port" --infoport -1 >"$work/gateway.log" 2>&1 </dev/null &
+  APACHE_REST_CONF="$work/conf" "$here/rest/apache.sh" "$port" >"$work/gateway.log" 2>&1 </dev/null &
   server=$!
   for _ in $(seq 300); do curl -s -o /dev/null "localhost:$port/version" && break; sleep 0.2; done
   python3 "$here/rest/calls.py" record "localhost:$port" "$2"

@@ -22,6 +22,7 @@ macro_rules! examples {
 examples! {
     blog
     bytes_and_text
+    cookbook
     copy_to_another
     domains
     flights
@@ -64,6 +65,24 @@ fn every_example_is_run_here_and_stands_in_the_list_of_examples() {
 fn list_of_examples() -> String {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(here.join("../../docs/examples.md")).unwrap()
+}
+
+#[tokio::test]
+async fn the_cookbook_shows_the_example_and_its_output() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(here.join("../../docs/cookbook.md")).unwrap();
+    let block = |fence: &str| {
+        let (_, rest) = page.split_once(fence).unwrap();
+        rest.split_once("\n```").unwrap().0
+    };
+    let (uses, function) = block("\n```rust\n").split_once("\n\n").unwrap();
+    let example = std::fs::read_to_string(here.join("examples/cookbook.rs")).unwrap();
+    assert!(example.contains(uses), "{uses}");
+    assert!(example.contains(function), "{function}");
+
+    let dir = tempfile::tempdir().unwrap();
+    let printed = examples::cookbook::five_tasks(&dir.path().to_string_lossy()).await.unwrap();
+    assert_eq!(printed, block("\n```text\n"));
 }
 
 #[tokio::test]

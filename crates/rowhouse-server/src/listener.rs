@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn addresses(texts: &[&str]) -> Vec<SocketAddr> {
-        texts.iter().map(|text| text.parse().unwrap()).collect()
+        texts.iter().map(|text| text.parse().expect("an address")).collect()
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
 //! The library against servers that check users by tokens.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rowhouse::{ErrorKind, Result, TableSpec};
@@ -28,11 +28,11 @@ impl Tokens {
     }
 
     fn users(&self) -> UserFile {
-        UserFile::at(&self.dir.path().join("data"))
+        UserFile::at(self.dir.path().join("data"))
     }
 
     fn cluster_id(&self) -> String {
-        cluster_id_of(&self.dir.path().join("data")).unwrap()
+        cluster_id_of(self.dir.path().join("data")).unwrap()
     }
 
     /// Makes a token for a cluster, and a file with it.
@@ -48,7 +48,7 @@ impl Tokens {
     }
 
     /// Connects with a token by RPC or ZooKeeper; creates a table, writes a row and reads it.
-    async fn write_and_read(&self, token: &PathBuf, by_zookeeper: bool) -> Result<()> {
+    async fn write_and_read(&self, token: &Path, by_zookeeper: bool) -> Result<()> {
         let token = token.display();
         let url = if by_zookeeper {
             format!("hbase+zk://{}/hbase?token={token}", self.server.zookeeper().unwrap())
@@ -65,7 +65,7 @@ impl Tokens {
         Ok(())
     }
 
-    async fn refused(&self, token: &PathBuf) -> rowhouse::Error {
+    async fn refused(&self, token: &Path) -> rowhouse::Error {
         self.write_and_read(token, false).await.unwrap_err()
     }
 }

@@ -5,12 +5,15 @@
 //! ```text
 //! ROWHOUSE_LINEARIZABLE_SECONDS=600 cargo test -p rowhouse --release --test linearizable
 //! ```
+//!
+//! `ROWHOUSE_ELLE_HISTORY=FILE` writes the histories of lists for another checker, Elle.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 mod account;
 mod bank;
 mod door;
+mod lists;
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -18,11 +21,13 @@ use std::time::{Duration, Instant};
 
 use account::{Account, Did, OneByOne};
 use door::{Door, Ticks};
+use lists::ListDid;
 use rowhouse_model::{FamilyDescriptor, TableDescriptor, TableName};
 use rowhouse_server::{Options, Server};
 use rowhouse_store::Store;
 use todc_utils::linearizability::WGLChecker;
 use todc_utils::{Action, History, Specification};
+use tokio::runtime::Handle;
 
 const THREADS: usize = 4;
 const ROWS: u64 = 2;
@@ -56,6 +61,52 @@ fn rows_of_the_store_change_one_by_one() {
 
 #[test]
 fn rows_of_a_server_change_one_by_one_for_all_its_clients() {
+    through_a_server(|tables, runtime| {
+        let doors: Vec<Door> =
+            tables.iter().map(|table| Door::Client(table.clone(), runtime.clone())).collect();
+        rounds(&doors, |_| {});
+    });
+}
+
+#[test]
+fn lists_of_a_server_grow_one_by_one_for_all_its_clients() {
+    through_a_server(|tables, runtime| {
+        as_long_as_there_is_time(|round| {
+            let row = |at: usize| format!("list-{round}-{at}");
+            let events = Mutex::new(Vec::new());
+            thread::scope(|scope| {
+                for (thread, table) in tables.iter().enumerate() {
+                    let events = &events;
+                    scope.spawn(move || {
+                        let mut random = Random(round * 1000 + thread as u64);
+                        for change in 0..CHANGES {
+                            let at = random.below(ROWS) as usize;
+                            let number = thread as u64 * CHANGES + change;
+                            let request = match random.below(3) {
+                                0 => ListDid::Read { list: Vec::new() },
+                                _ => ListDid::Append { number, list: Vec::new() },
+                            };
+                            let call = Action::Call(request.clone());
+                            events.lock().unwrap().push((row(at), thread, call));
+                            let did = lists::make(table, runtime, &row(at), request);
+                            events.lock().unwrap().push((row(at), thread, Action::Response(did)));
+                        }
+                    });
+                }
+            });
+            let events = events.into_inner().unwrap();
+            lists::write(&events);
+            for at in 0..ROWS as usize {
+                let on_row = events.iter().filter(|event| event.0 == row(at));
+                let on_row = on_row.map(|(_, thread, action)| (*thread, action.clone()));
+                check::<lists::InOrder>(round, on_row.collect());
+            }
+        });
+    });
+}
+
+/// Passes a table of a server to `run`, opened by a client for each thread.
+fn through_a_server(run: impl FnOnce(&[rowhouse::Table], &Handle)) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let options = Options {
@@ -73,10 +124,8 @@ fn rows_of_a_server_change_one_by_one_for_all_its_clients() {
             database.create_table(spec).await.unwrap()
         }
     };
-    let doors: Vec<Door> = (0..THREADS)
-        .map(|_| Door::Client(runtime.block_on(open()), runtime.handle().clone()))
-        .collect();
-    rounds(&doors, |_| {});
+    let tables: Vec<_> = (0..THREADS).map(|_| runtime.block_on(open())).collect();
+    run(&tables, runtime.handle());
     runtime.block_on(server.stop()).unwrap();
 }
 

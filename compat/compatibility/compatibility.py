@@ -9,6 +9,7 @@ import gzip
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -113,8 +114,15 @@ def dispatched():
     return arms
 
 
+def recorded_calls():
+    """Names of calls in the conversations that Apache HBase was recorded with."""
+    command = [sys.executable, ROOT / "compat/record/show.py", "--calls", *ROOT.glob(FORMAT + "tests/conversations/*/*.conv")]
+    return set(re.findall(r"(\w+Service[.]\w+)", subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout))
+
+
 def rpc(calls):
-    """The table of calls.tsv, and the counts of states."""
+    """The tables of calls.tsv, and the counts of states."""
+    recorded = recorded_calls()
     arms, left, body, counts = dispatched(), {s: set(names) for s, names in calls.items()}, [], dict.fromkeys(STATES, 0)
     for service, names, state, remark, tests in rows("calls.tsv", 5):
         reasons = []
@@ -128,7 +136,8 @@ def rpc(calls):
                 failures.append(f"calls.tsv: {service}.{name} is {state}, in dispatch.rs {fixed}")
             reasons += [reason] if reason and reason not in reasons else []
         counts[state] += len(names.split())
-        body.append([service, names_in(names.split()), *state_of(state, remark or ", ".join(f"`{reason}`" for reason in reasons), tests)])
+        shown = ", ".join(f"`{name}`" + "\\*" * (f"{service}.{name}" in recorded) for name in names.split())
+        body.append([service, shown, *state_of(state, remark or ", ".join(f"`{reason}`" for reason in reasons), tests)])
     failures.extend(f"calls.tsv lacks {service}.{name}" for service, names in left.items() for name in names)
     return sections(body), counts
 
@@ -183,11 +192,7 @@ def rest():
     recorded = [json.loads(line) for line in lines("compat/rest/recorded.jsonl")]
     groups = [[*row, 0] for row in rows("rest.tsv", 2)]
     for call in recorded:
-        group = next((group for group in groups if re.fullmatch(group[1], call["path"].split("?")[0])), None)
-        if group is None:
-            failures.append(f"rest.tsv has no pattern for {call['path']}")
-            continue
-        group[2] += 1
+        next(group for group in groups if re.fullmatch(group[1], call["path"].split("?")[0]))[2] += 1
     return ", ".join(f"{group[0]} {group[2]}" for group in groups), len(recorded)
 
 
@@ -211,24 +216,20 @@ def clients(names, calls):
     for release in RELEASES:
         wire = [(kind, name) for (of, kind), found in names.items() if of == release and kind.endswith("Service") for name in found]
         unknown[release] = [name for kind, name in wire if (kind, name.lower()) not in known]
-        steps = len(lines(f"compat/clients/answers-{'1' if release.startswith('1.') else '2'}.txt"))
+        steps = len(lines(f"compat/clients/answers-{min(release[0], '2')}.txt"))
         ran, test = f"{steps} steps", f"clients/run.sh#{release}"
         if release == "2.6.4":
             ran, test = f"{count(JAVA_CHECKS, 'compat/java/src/main/java/*.java')} checks", "compat/steps.sh#Basics"
         body.append([f"Java {release}", len(wire), len(wire) - len(unknown[release]), len(names[release, "Admin"]), link(test, ran)])
     faults = read("compat/faults/asynchbase.txt")
     outcomes, classes = faults.count(";") + faults.count("\n"), count(r"^rest[.]", "compat/hbase-tests/classes.txt")
-    for client, test, ran in [
-        ("asynchbase 1.8.2", "compat/faults/run.sh#asynchbase", f"{outcomes} outcomes of {len(faults.splitlines())} faults"),
-        ("happybase 1.3.0", "compat/happybase.sh#happybase", f"{HAPPYBASE_TESTS} tests of its own in {HAPPYBASE_FORMS} forms"),
-        ("HBase's REST client", "compat/rest.sh#REST", f"{classes} classes of HBase's tests"),
-    ]:
-        body.append([client, "", "", "", link(test, ran)])
-    return table(["client", ">calls it declares", ">known here", ">methods of Admin", "ran"], body), unknown
+    others = f"asynchbase 1.8.2: {outcomes} outcomes under {len(faults.splitlines())} faults ({link('compat/faults/run.sh#asynchbase', 'script')}). "
+    others += f"happybase 1.3.0: {HAPPYBASE_TESTS} tests of its own in {HAPPYBASE_FORMS} forms ({link('compat/happybase.sh#happybase', 'script')}). "
+    others += f"HBase's REST client: {classes} classes of HBase's tests ({link('compat/rest.sh#REST', 'script')})."
+    return table(["client", ">calls it declares", ">known here", ">methods of Admin", "ran"], body), others, unknown
 
 
-def over(number):
-    step = 100 if number > 1000 else 10
+def over(number, step=10):
     return f"over {(number - 1) // step * step:,}"
 
 
@@ -240,7 +241,7 @@ def figures(rest_calls, thrift_calls, filter_calls):
     seeds = len([path for path in (ROOT / "fuzz/seeds").rglob("*") if path.is_file()])
     results = lines("compat/claims/results.tsv")
     body = [
-        ["tests in Rust", over(count(tests, "crates/**/*.rs")), "`#[test]` in `crates/`"],
+        ["tests in Rust", over(count(tests, "crates/**/*.rs"), 100), "`#[test]` in `crates/`"],
         ["blocks of property tests", over(count(r"^\s*proptest! \{", "crates/**/*.rs")), "`proptest!` in `crates/`"],
         ["tests on the simulated disk", over(count(tests, "crates/rowhouse-store/src/crash_tests/**/*.rs")), "`#[test]` in `crash_tests/`"],
         ["fuzz targets, and their seeds", f"{len(list((ROOT / 'fuzz/fuzz_targets').glob('*.rs')))}, {over(seeds)}", "files in `fuzz/`"],
@@ -265,7 +266,7 @@ def pages():
     parts["rest"], parts["rest count"] = rest()
     parts["thrift methods"], parts["thrift count"] = thrift()
     parts["left out"] = left_out()
-    parts["clients"], unknown = clients(names, calls)
+    parts["clients"], parts["other clients"], unknown = clients(names, calls)
     parts["unknown 1"], parts["unknown 3"] = names_in(unknown["1.7.2"]), len(unknown["3.0.0-beta-1"])
     parts |= {f"calls {state}": number for state, number in states.items()} | {f"methods {state}": number for state, number in methods.items()}
     parts |= {"calls": sum(states.values()), "shell ours": ours, "shell refused": refused, "shell compared": compared}

@@ -75,6 +75,14 @@ fuzz SECONDS *TARGETS:
 bench *ARGS:
     cd bench && cargo run --release -- {{ARGS}}
 
+# Build the pages as a site with search in target/site, and check its links (Python 3; installs mdbook into target/tools).
+site:
+    packaging/site/build.py
+
+# Write docs/compatibility.md and the figures of docs/how-it-is-tested.md from the tests (Python 3).
+compatibility:
+    compat/compatibility/compatibility.py
+
 # Count the words of comments, messages and pages, by folder, and the wide lines of comments.
 language:
     cargo test -p rowhouse-cli --test language -- --nocapture

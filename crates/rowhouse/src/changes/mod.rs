@@ -112,7 +112,7 @@ impl Table {
 
     /// As [`Table::changes`], as a follower that is registered under a name. The log after the
     /// position that it saved last ([`TableChanges::save`]) is retained while it is away, within
-    /// the store's limits; [`list_followers`](crate::Admin::list_followers) has its lag.
+    /// the store's limits; [`list_followers`](crate::admin::Admin::list_followers) has its lag.
     ///
     /// ```
     /// use rowhouse::changes::ChangesFrom;

@@ -126,6 +126,5 @@ pub use rowhouse_schema::Value;
 #[doc = include_str!("../../../README.zh-CN.md")]
 #[doc = include_str!("../../../docs/in-tests.md")]
 #[doc = include_str!("../../../docs/indexes.md")]
-#[doc = include_str!("../../../docs/analyze.md")]
 #[cfg_attr(feature = "search", doc = include_str!("../../../docs/search.md"))]
 struct Guides;

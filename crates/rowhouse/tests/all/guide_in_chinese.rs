@@ -44,7 +44,7 @@ fn its_drawings_of_bytes_are_those_of_the_english_one() {
         |line: &&str| line.starts_with("| ") && line.ends_with(" |") || line.starts_with("+-");
     let english: Vec<_> = blocks(ENGLISH).flat_map(str::lines).filter(is_drawn).collect();
     let drawn: Vec<_> = blocks(CHINESE).flat_map(str::lines).filter(is_drawn).collect();
-    assert!(drawn.len() > 15);
+    assert!(drawn.len() >= 3);
     for line in drawn {
         assert!(english.contains(&line), "{line}");
     }

@@ -282,7 +282,7 @@ impl Table {
     ///
     /// let row = notes.get(&Get::new(notes.key(&key)?)?).await?;
     /// let note = notes.query_row(row)?;
-    /// assert_eq!(note.key("id"), Some(&7.into()));
+    /// assert_eq!(note.key("id"), Some(&7_u32.into()));
     /// assert_eq!(note.column("stars")?, Some(5_u8.into()));
     /// # database.close().await
     /// # }

@@ -50,7 +50,9 @@ import org.apache.hadoop.hbase.util.Bytes;
  * NEW_VERSION_BEHAVIOR and a SERIAL peer: the order of changes decides there.
  *
  * <p>Without SERIAL the order of changes may change, when the log of a killed source is shipped beside that of its successor. So a value
- * follows from its coordinates, and increments and appends of each phase have their own rows.
+ * follows from its coordinates, and increments and appends of each phase have their own rows. In a family that drops deleted cells, a
+ * put below an earlier delete is visible once a compaction has dropped the marker, which happens on each side at its own time: there each
+ * put is newer than all before it.
  */
 public final class Replicated {
   private static final TableName EVERY = TableName.valueOf("every");
@@ -61,6 +63,9 @@ public final class Replicated {
   private static final byte[] LOCAL = Bytes.toBytes("local");
   private static final int ROWS = 2_000;
   private static final int BATCH = 50;
+  private static final long FIRST_TIME = 1_000_000_000_000L;
+  /** The time of the last put in tables that drop deleted cells. */
+  private static long last;
 
   public static void main(String[] args) throws Exception {
     try (Connection source = Cluster.connect(args); Admin admin = source.getAdmin()) {
@@ -130,6 +135,7 @@ public final class Replicated {
 
   private static void write(Connection source, int phase, int count, List<TableName> tables) throws Exception {
     Random random = new Random(phase);
+    last = FIRST_TIME + 10_000_000L * phase;
     int written = 0;
     while (written < count) {
       try (Table table = source.getTable(tables.get(random.nextInt(tables.size())))) {
@@ -148,7 +154,7 @@ public final class Replicated {
     if (kind == 0) return new Increment(own(random, phase)).addColumn(CF, Bytes.toBytes("n"), 1 + random.nextInt(5));
     if (kind == 1) return new Append(own(random, phase)).addColumn(CF, Bytes.toBytes("a"), Bytes.toBytes("+" + random.nextInt(10)));
     if (kind == 2) {
-      return RowMutations.of(List.of(put(random, row, table), new Delete(row).addColumns(CF, qualifier(random), time(random))));
+      return RowMutations.of(List.of(put(random, row, table), new Delete(row).addColumns(CF, qualifier(random), past(random, table))));
     }
     if (kind < 14) return put(random, row, table);
     return delete(random, row, table);
@@ -158,7 +164,7 @@ public final class Replicated {
     Put put = new Put(row);
     for (int n = 1 + random.nextInt(3); n > 0; n--) {
       byte[] qualifier = qualifier(random);
-      long time = time(random);
+      long time = keepsAll(table) ? time(random) : ++last;
       // The same again has the same value, but where the order is kept.
       String value = table.equals(ORDERED) ? "v" + random.nextInt() : Bytes.toString(row) + Bytes.toString(qualifier) + time;
       put.addColumn(CF, qualifier, time, Bytes.toBytes(value));
@@ -174,8 +180,8 @@ public final class Replicated {
     // Whether a deleted version uncovers an older one depends on the flushes of a family that keeps few versions.
     int kind = table.equals(EVERY) ? random.nextInt(5) : random.nextInt(2);
     return switch (kind) {
-      case 0 -> delete.addColumns(CF, qualifier(random), time(random));
-      case 1 -> delete.addFamily(CF, time(random));
+      case 0 -> delete.addColumns(CF, qualifier(random), past(random, table));
+      case 1 -> delete.addFamily(CF, past(random, table));
       case 2 -> delete.addColumn(CF, qualifier(random), time(random));
       case 3 -> delete.addFamilyVersion(CF, time(random));
       default -> delete.addColumn(CF, qualifier(random));
@@ -195,7 +201,17 @@ public final class Replicated {
   }
 
   private static long time(Random random) {
-    return 1_000_000_000_000L + random.nextInt(1_000);
+    return FIRST_TIME + random.nextInt(1_000);
+  }
+
+  /** A time at which puts have been made. */
+  private static long past(Random random, TableName table) {
+    return keepsAll(table) ? time(random) : last - random.nextInt(1_000);
+  }
+
+  /** Whether deleted cells stay, or a delete covers only what was written before it. */
+  private static boolean keepsAll(TableName table) {
+    return table.equals(EVERY) || table.equals(ORDERED);
   }
 
   private static void disturb(Admin admin) throws Exception {

@@ -3,15 +3,17 @@
 //! A source repeats a call until it is answered without an error. Cells have their own timestamps,
 //! so a repetition changes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::time::Instant;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use rowhouse_format::convert::replication::ReplicatedEntry;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{CellCodec, CellReader};
-use rowhouse_model::{Mutation, Result, TableName};
-use rowhouse_store::{NonBlocking, WaitMode};
+use rowhouse_model::{FamilyDescriptor, Mutation, Result, TableName};
+use rowhouse_store::{NonBlocking, Table, WaitMode};
 
 use crate::answer::ResumableCall;
 use crate::call::CallContext;
@@ -83,7 +85,7 @@ impl ResumableCall for Replicate {
 impl Replicate {
     /// Applies the next entries; returns false if there are none.
     fn apply_some(&mut self, call_context: &CallContext) -> Result<bool> {
-        let mut by_table: BTreeMap<TableName, Vec<Mutation>> = BTreeMap::new();
+        let mut by_table: BTreeMap<TableName, Changes> = BTreeMap::new();
         let mut count = 0;
         while count < REPLICATED_MUTATIONS_AT_ONCE
             && let Some(entry) = self.entries.next()
@@ -95,16 +97,57 @@ impl Replicate {
             if self.own_id.is_some_and(|own_id| entry.cluster_ids.contains(&own_id)) {
                 continue;
             }
-            let table = entry.table.clone();
+            let changes = match by_table.entry(entry.table.clone()) {
+                Entry::Occupied(occupied) => occupied.into_mut(),
+                Entry::Vacant(vacant) => {
+                    let table = call_context.context.cluster.store.table(vacant.key())?;
+                    vacant.insert(Changes::new(table))
+                }
+            };
             let mutations = entry.into_mutations()?;
             count += mutations.len();
-            by_table.entry(table).or_default().extend(mutations);
+            changes.add(mutations)?;
         }
-        for (name, mutations) in by_table {
-            let table = call_context.context.cluster.store.table(&name)?;
-            let outcomes = table.batch(mutations);
-            outcomes.into_iter().try_for_each(|outcome| outcome.map(drop))?;
-        }
+        by_table.into_values().try_for_each(|mut changes| changes.apply())?;
         Ok(count > 0 || self.entries.len() > 0)
+    }
+}
+
+/// Changes of a table that are applied together.
+struct Changes {
+    table: Arc<Table>,
+    mutations: Vec<Mutation>,
+    /// Whether the order of changes in a row decides, beside the timestamps.
+    is_order_kept: bool,
+    /// The rows of `mutations`, if their order is kept.
+    rows: HashSet<Bytes>,
+}
+
+impl Changes {
+    fn new(table: Arc<Table>) -> Self {
+        let families = table.descriptor().families();
+        let is_order_kept = families.iter().any(FamilyDescriptor::new_version_behavior);
+        Self { table, mutations: Vec::new(), is_order_kept, rows: HashSet::new() }
+    }
+
+    /// Adds the mutations of a log entry. The mutations that are applied together get one sequence
+    /// number, as those of the entry had at the source, so earlier changes of a row are applied
+    /// before if their order decides.
+    fn add(&mut self, mutations: Vec<Mutation>) -> Result<()> {
+        if self.is_order_kept {
+            if mutations.iter().any(|mutation| self.rows.contains(mutation.row())) {
+                self.apply()?;
+            }
+            self.rows.extend(mutations.iter().map(|mutation| mutation.row().clone()));
+        }
+        self.mutations.extend(mutations);
+        Ok(())
+    }
+
+    /// Applies the changes.
+    fn apply(&mut self) -> Result<()> {
+        self.rows.clear();
+        let outcomes = self.table.batch(std::mem::take(&mut self.mutations));
+        outcomes.into_iter().try_for_each(|outcome| outcome.map(drop))
     }
 }

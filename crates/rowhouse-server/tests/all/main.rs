@@ -13,6 +13,7 @@ mod endpoints_in_batches;
 mod held_up;
 #[cfg(feature = "web")]
 mod memory;
+#[cfg(feature = "web")]
 mod metrics;
 mod observers;
 mod older_clients;

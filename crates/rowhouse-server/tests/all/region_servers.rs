@@ -16,7 +16,7 @@ use rowhouse_format::rpc::Service;
 use rowhouse_model::{ErrorKind, RegionInfo, Scan, ServerName};
 
 use crate::support::{
-    Client, TestServer, get, next, open, options, put, put_many, put_message, region_ref, rows_of,
+    Client, TestServer, get, next, open, options, put, put_message, region_ref, rows_of,
     start_error,
 };
 
@@ -379,7 +379,7 @@ fn heat_names_the_server_that_has_all_regions_of_a_busy_table() {
     for (at, region) in regions.iter().enumerate() {
         let rows = (0..2_000).map(|number| format!("row{:04}", number * 7 % 2_000));
         let own = rows.filter(|row| region.range.contains(row.as_bytes()));
-        put_many(&mut client, region, own.map(|row| (row, at.to_string())));
+        crate::support::put_many(&mut client, region, own.map(|row| (row, at.to_string())));
     }
     let web = servers.server.web();
     let heat: serde_json::Value = serde_json::from_str(&page(web, "/heat/t.json")).unwrap();

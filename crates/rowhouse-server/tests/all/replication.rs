@@ -1,10 +1,12 @@
 //! The sink of HBase's replication: log entries that another cluster ships.
 
-use rowhouse_format::convert::get;
+use rowhouse_format::convert::{get, table};
 use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{CellCodec, Service};
-use rowhouse_model::{Cell, CellKind, Get, RegionInfo, Timestamp};
+use rowhouse_model::{
+    Cell, CellKind, FamilyDescriptor, Get, RegionInfo, TableDescriptor, TableName, Timestamp,
+};
 
 use crate::support::{Client, TestServer, region_ref};
 
@@ -19,6 +21,21 @@ fn cell(row: &str, qualifier: &str, millis: i64, kind: CellKind) -> Cell {
 
 fn put(row: &str, qualifier: &str, millis: i64) -> Cell {
     cell(row, qualifier, millis, CellKind::Put)
+}
+
+/// Creates a table whose family `cf` has these attributes, with three regions.
+fn create(server: &TestServer, name: &str, attributes: &[(&'static str, &'static str)]) {
+    let mut family = FamilyDescriptor::new("cf").unwrap();
+    for (key, value) in attributes {
+        family = family.attribute(*key, *value);
+    }
+    let table = TableDescriptor::new(TableName::parse(name).unwrap()).family(family);
+    let message = proto::CreateTableRequest {
+        table_schema: table::to_proto(&table),
+        split_keys: vec!["row00500".into(), "row01000".into()],
+        ..Default::default()
+    };
+    server.connect(Service::Master).call(&message).unwrap();
 }
 
 /// An entry for a table, with so many cells in the cell block.
@@ -95,6 +112,29 @@ fn a_repeated_call_changes_nothing() {
         ship(&mut source, vec![entry("t", 3)], &cells).unwrap();
     }
     assert_eq!(versions(&server, &regions[0], "a"), ["q@6"]);
+}
+
+/// The order decides in such a family, not the timestamps. A source that was away ships much at
+/// once.
+#[test]
+fn entries_of_a_call_keep_their_order_with_new_version_behavior() {
+    let server = TestServer::start();
+    create(&server, "t", &[("VERSIONS", "5"), ("NEW_VERSION_BEHAVIOR", "true")]);
+    let region = &server.regions("t")[0];
+    let mut source = source(&server);
+    let cells = [
+        put("a", "covered", 3),
+        put("b", "q", 4),
+        cell("a", "", 9, CellKind::DeleteFamily),
+        put("a", "later", 5),
+        put("b", "r", 4),
+    ];
+    for _ in 0..2 {
+        let entries = vec![entry("t", 1), entry("t", 1), entry("t", 1), entry("t", 2)];
+        ship(&mut source, entries, &cells).unwrap();
+        assert_eq!(versions(&server, region, "a"), ["later@5"]);
+        assert_eq!(versions(&server, region, "b"), ["q@4", "r@4"]);
+    }
 }
 
 #[test]
@@ -185,9 +225,8 @@ mod recorded {
     use std::path::{Path, PathBuf};
 
     use bytes::BytesMut;
-    use rowhouse_format::convert::table;
     use rowhouse_format::rpc::FrameDecoder;
-    use rowhouse_model::{FamilyDescriptor, RowRange, Scan, TableDescriptor, TableName};
+    use rowhouse_model::{RowRange, Scan};
     use rowhouse_store::Store;
 
     use super::*;
@@ -204,20 +243,6 @@ mod recorded {
             .flat_map(|hex| (0..hex.len()).step_by(2).map(move |at| &hex[at..at + 2]))
             .map(|byte| u8::from_str_radix(byte, 16).unwrap())
             .collect()
-    }
-
-    fn create(server: &TestServer, name: &str, attributes: &[(&'static str, &'static str)]) {
-        let mut family = FamilyDescriptor::new("cf").unwrap();
-        for (key, value) in attributes {
-            family = family.attribute(*key, *value);
-        }
-        let table = TableDescriptor::new(TableName::parse(name).unwrap()).family(family);
-        let message = proto::CreateTableRequest {
-            table_schema: table::to_proto(&table),
-            split_keys: vec!["row00500".into(), "row01000".into()],
-            ..Default::default()
-        };
-        server.connect(Service::Master).call(&message).unwrap();
     }
 
     /// Returns a table's cells as the recording shows them.

@@ -19,6 +19,7 @@ pub use layout::Layout;
 
 use super::block::{Block, BlockKind};
 use super::key::{compare_columns, compare_rows};
+use super::prefetch::prefetch;
 use cell_offsets::CellOffsets;
 use layout::{ROW_INDEX_ID, ROW_OFFSET};
 use markers::BlockMarkerRun;
@@ -156,7 +157,14 @@ impl DataBlock {
                 Some(row) => self.rows_before(row)?,
                 None => self.prefixes.len(),
             };
-            rows.checked_sub(1).map(|last| self.row_start(last))
+            rows.checked_sub(1).map(|last| {
+                let start = self.row_start(last);
+                // A reader that goes back continues with the row before. The hardware prefetcher
+                // follows no reads that go back over whole rows.
+                let before = last.checked_sub(1).map_or(start, |before| self.row_start(before));
+                prefetch(&self.cells, before..start.min(before + 2 * PREFETCH_BYTES));
+                start
+            })
         } else {
             self.scan_to_row_before(row)?
         };
@@ -218,7 +226,13 @@ impl DataBlock {
         while low < high {
             let middle = low.midpoint(high);
             let order = match self.prefixes[middle].cmp(&prefix) {
-                Ordering::Equal => self.row_at(self.row_start(middle))?.cmp(row),
+                Ordering::Equal => {
+                    let start = self.row_start(middle);
+                    // The search goes on among the row's cells: their cache lines arrive together.
+                    let end = self.row_start(middle + 1).min(start + PREFETCH_BYTES);
+                    prefetch(&self.cells, start..end);
+                    self.row_at(start)?.cmp(row)
+                }
                 decided => decided,
             };
             match order {

@@ -4,6 +4,7 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use super::large_chunks::{LARGE_BYTES, allocate_large, free_large};
 use super::sync::{AtomicPtr, AtomicU64, AtomicUsize, Mutex, Watched};
 
 /// Alignment of every piece.
@@ -11,9 +12,8 @@ pub(super) const ALIGN: usize = align_of::<Chunk>();
 
 /// The first chunk's size: the cost of a memstore with a handful of cells.
 const CHUNK_BYTES_MIN: usize = if cfg!(loom) { 512 } else { 2 << 10 };
-/// A chunk is as large as all earlier ones together, up to this limit, which is the large page size
-/// on most machines.
-const CHUNK_BYTES_MAX: usize = if cfg!(loom) { 512 } else { 2 << 20 };
+/// A chunk is as large as all earlier ones together, up to this limit.
+const CHUNK_BYTES_MAX: usize = LARGE_BYTES;
 /// A larger piece gets a separate chunk as large as the piece, so that the unused end in a shared
 /// chunk is never more than a sixteenth of [`CHUNK_BYTES_MAX`].
 const SHARED_BYTES_MAX: usize = CHUNK_BYTES_MAX / 16;
@@ -151,14 +151,11 @@ fn cut(chunk: NonNull<Chunk>, len: usize) -> Option<NonNull<u8>> {
 impl Chunk {
     /// Allocates a chunk of `len` bytes, of which `used` are taken.
     fn allocate(len: usize, used: usize, before: *mut Self) -> NonNull<Self> {
-        let layout = Self::layout(len);
-        // SAFETY: the layout is not empty, since `len` includes the header.
-        let Some(chunk) = NonNull::new(unsafe { alloc(layout) }.cast::<Self>()) else {
-            handle_alloc_error(layout)
+        let chunk = match len {
+            LARGE_BYTES => allocate_large(),
+            _ => allocate(Self::layout(len)),
         };
-        if len == CHUNK_BYTES_MAX {
-            want_large_page(chunk.cast(), len);
-        }
+        let chunk = chunk.cast::<Self>();
         let head = Self { used: AtomicUsize::new(used), len, before, plain: Watched::new() };
         head.plain.write();
         // SAFETY: the allocation is aligned for a `Chunk`, has room for one, and is not shared yet.
@@ -166,36 +163,40 @@ impl Chunk {
         chunk
     }
 
+    /// Frees a chunk of `len` bytes.
+    ///
+    /// # Safety
+    /// The chunk came from [`Chunk::allocate`] with this length, and nobody uses it any more.
+    unsafe fn free(chunk: NonNull<u8>, len: usize) {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match len {
+                LARGE_BYTES => free_large(chunk),
+                _ => dealloc(chunk.as_ptr(), Self::layout(len)),
+            }
+        }
+    }
+
     fn layout(len: usize) -> Layout {
-        let align = if len == CHUNK_BYTES_MAX { CHUNK_BYTES_MAX } else { ALIGN };
-        Layout::from_size_align(len, align).expect("a cell has less than 2 GiB")
+        Layout::from_size_align(len, ALIGN).expect("a cell has less than 2 GiB")
     }
 }
 
-/// Asks the system for a large page: a search touches the whole arena, and with small pages a TLB
-/// miss costs as much as the access itself.
-fn want_large_page(start: NonNull<u8>, len: usize) {
-    #[cfg(all(target_os = "linux", not(any(miri, loom))))]
-    // SAFETY: the range was just allocated and is not shared yet; the advice leaves the contents as
-    // they are. A system that ignores the advice changes nothing.
-    let _ = unsafe {
-        rustix::mm::madvise(start.as_ptr().cast(), len, rustix::mm::Advice::LinuxHugepage)
-    };
-    #[cfg(not(all(target_os = "linux", not(any(miri, loom)))))]
-    let _ = (start, len);
+fn allocate(layout: Layout) -> NonNull<u8> {
+    // SAFETY: the layout is not empty, since a chunk has a header.
+    NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
 }
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        let mut chunk = self.newest.get_mut().0;
-        while !chunk.is_null() {
+        let mut newest = self.newest.get_mut().0;
+        while let Some(chunk) = NonNull::new(newest) {
             // SAFETY: the list contains each chunk once, and no piece is borrowed any more.
             // `allocate` wrote the header with the allocation's length.
             unsafe {
-                let len = (*chunk).len;
-                let before = (*chunk).before;
-                dealloc(chunk.cast(), Chunk::layout(len));
-                chunk = before;
+                let len = chunk.as_ref().len;
+                newest = chunk.as_ref().before;
+                Chunk::free(chunk.cast(), len);
             }
         }
     }

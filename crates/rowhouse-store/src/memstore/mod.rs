@@ -1,11 +1,12 @@
 //! The cells in one family and region that are in the log but not yet in a file.
 //!
 //! A memstore is a skip list in an arena: a cell is copied once, next to the links, and all memory
-//! is freed together. Many threads insert concurrently; readers never wait.
+//! is freed together; large chunks are retained for the next memstore. Many threads insert
+//! concurrently; readers never wait.
 //!
-//! The unsafe code is in `arena`, `node`, `skip_list`, `spans`, `cursor` and `passing`. The usual
-//! tests compare the list with a `BTreeMap` and run concurrent writers and readers. Two tools check
-//! it further:
+//! The unsafe code is in `arena`, `large_chunks`, `node`, `skip_list`, `spans`, `cursor` and
+//! `passing`. The usual tests compare the list with a `BTreeMap` and run concurrent writers and
+//! readers. Two tools check it further:
 //!
 //! ```text
 //! MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
@@ -19,6 +20,7 @@
 
 mod arena;
 mod cursor;
+mod large_chunks;
 mod link;
 mod node;
 mod passing;
@@ -37,6 +39,7 @@ use rowhouse_model::{CellKind, CellRef, Key, RowRange};
 use crate::index_memory::{IndexBytes, IndexMemory};
 pub(crate) use cursor::MemstoreCursor;
 use cursor::place;
+pub(crate) use large_chunks::{RetainedChunks, free_retained_chunks};
 pub(crate) use readers::FlushResult;
 use readers::Readers;
 use skip_list::SkipList;

@@ -20,6 +20,7 @@ use crate::compact::{self, Share};
 use crate::directory::Directory;
 use crate::engine::Engine;
 use crate::flush;
+use crate::memstore::RetainedChunks;
 use crate::observer::{self, Observer};
 use crate::read::ReadPoint;
 use crate::region::{Region, not_serving};
@@ -36,6 +37,8 @@ pub struct Store {
 }
 
 pub(super) struct Inner {
+    /// First, so that the memory of the store's memstores is freed with them.
+    pub(super) _retained_chunks: RetainedChunks,
     pub(super) engine: Arc<Engine>,
     pub(super) tables: Arc<Tables>,
     pub(super) directory: Mutex<Option<Directory>>,
@@ -120,6 +123,7 @@ impl Store {
         engine.log_work.push(Work::TidyLog);
         Ok(Self {
             inner: Arc::new(Inner {
+                _retained_chunks: RetainedChunks::new(),
                 engine,
                 tables,
                 directory: Mutex::new(directory),

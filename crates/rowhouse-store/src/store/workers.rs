@@ -9,6 +9,7 @@ use super::expired_snapshots::delete_expired_snapshots;
 use crate::background::{Failed, Popped, Work, guard};
 use crate::engine::Engine;
 use crate::flush;
+use crate::memstore::free_retained_chunks;
 
 /// Flushes until the queue is closed.
 pub(super) fn flush(engine: &Arc<Engine>) {
@@ -17,7 +18,8 @@ pub(super) fn flush(engine: &Arc<Engine>) {
     }
 }
 
-/// The time without a background sync after which the files retained for log segments are removed.
+/// The time without a background sync after which the files retained for log segments, and the
+/// memory retained for memstores, are given back.
 const IDLE_WAIT: Duration = Duration::from_secs(30);
 
 /// Runs log work until the queue is closed. A background sync runs some time after the first write
@@ -38,6 +40,7 @@ pub(super) fn maintain_log(engine: &Arc<Engine>) {
             }
             Popped::Nothing => {
                 do_work(engine, &Work::RemoveSpares);
+                free_retained_chunks();
                 idle_at = None;
             }
             Popped::Closed => return,

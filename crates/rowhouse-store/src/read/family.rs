@@ -356,7 +356,7 @@ impl<'a> FamilyReader<'a> {
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
         let Self { merge, matcher, .. } = self;
-        match merge.only_file() {
+        match merge.only_file_with(row) {
             Some(cursor) => {
                 let read = matcher.read_row(cursor, row, budget, cells)?;
                 merge.settle()?;

@@ -230,22 +230,32 @@ impl Merge {
         }
     }
 
-    /// Returns the cursor of the only file that has cells left, if no cell in it is newer than the
-    /// read point. The caller may move the cursor directly and then calls [`Merge::settle`]. Most
-    /// reads are served by one file, and checking that at every cell would be half their work.
+    /// Returns the cursor of the only file that has cells left up to the end of `row`, if no cell
+    /// in it is newer than the read point. The caller may move the cursor directly, at most to the
+    /// next row, and then calls [`Merge::settle`]. Most rows are in one file, and checking that at
+    /// every cell would be half the work of reading them.
     #[inline]
-    pub(super) fn only_file(&mut self) -> Option<&mut FileCursor> {
-        let &[only] = &self.order[..] else { return None };
+    pub(super) fn only_file_with(&mut self, row: &[u8]) -> Option<&mut FileCursor> {
+        let only = match &self.order[..] {
+            &[only] => only,
+            &[first, second, ..] => {
+                let next = self.sources[second].cell()?.key.row;
+                (next > row).then_some(first)?
+            }
+            [] => return None,
+        };
         match &mut self.sources[only] {
             Source::File(cursor) if cursor.sequence_max() <= self.sequence_max => Some(cursor),
             _ => None,
         }
     }
 
-    /// Updates the merge after the only file was moved, at most to the next row.
+    /// Updates the merge after the only file with a row was moved.
     #[inline]
     pub(super) fn settle(&mut self) -> Result<()> {
-        if self.cell().is_none() {
+        if self.order.len() > 1 {
+            self.move_back();
+        } else if self.cell().is_none() {
             self.order.clear();
         }
         self.admit()

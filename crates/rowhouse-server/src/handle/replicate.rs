@@ -130,9 +130,9 @@ impl Changes {
         Self { table, mutations: Vec::new(), is_order_kept, rows: HashSet::new() }
     }
 
-    /// Adds the mutations of a log entry. The mutations that are applied together get one sequence
-    /// number, as those of the entry had at the source, so earlier changes of a row are applied
-    /// before if their order decides.
+    /// Adds the mutations of a log entry, which had one sequence number at the source. Mutations
+    /// that are applied together get one here, so earlier changes of a row are applied before if
+    /// their order decides.
     fn add(&mut self, mutations: Vec<Mutation>) -> Result<()> {
         if self.is_order_kept {
             if mutations.iter().any(|mutation| self.rows.contains(mutation.row())) {

@@ -1,4 +1,4 @@
-//! The large chunks of memstores. Those of dropped memstores are retained for the next ones: the
+//! The large chunks of memstores. When a memstore is dropped they are retained for the next one: the
 //! system zeroes the pages of fresh memory when they are first written, which is a good part of the
 //! cost of inserting large cells.
 

@@ -1,6 +1,6 @@
-//! The large chunks of memstores. When a memstore is dropped they are retained for the next one: the
-//! system zeroes the pages of fresh memory when they are first written, which is a good part of the
-//! cost of inserting large cells.
+//! The large chunks of memstores. When a memstore is dropped they are retained for the next one:
+//! the system zeroes the pages of fresh memory when they are first written, which is a good part of
+//! the cost of inserting large cells.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;

@@ -136,6 +136,7 @@ public final class Replicated {
   private static void write(Connection source, int phase, int count, List<TableName> tables) throws Exception {
     Random random = new Random(phase);
     last = FIRST_TIME + 10_000_000L * phase;
+    if (phase == 1 && tables.contains(EVERY)) putOldest(source);
     int written = 0;
     while (written < count) {
       try (Table table = source.getTable(tables.get(random.nextInt(tables.size())))) {
@@ -146,6 +147,17 @@ public final class Replicated {
       }
     }
     System.out.println(written + " mutations of phase " + phase);
+  }
+
+  /** Puts a cell older than all others into each row: a major compaction drops the markers that are older than each put of its files. */
+  private static void putOldest(Connection source) throws IOException {
+    try (Table table = source.getTable(EVERY)) {
+      List<Put> puts = new ArrayList<>();
+      for (int number = 0; number < ROWS; number++) {
+        puts.add(new Put(row(number)).addColumn(CF, Bytes.toBytes("q0"), FIRST_TIME - 1, Bytes.toBytes("oldest")));
+      }
+      table.put(puts);
+    }
   }
 
   private static Row mutation(Random random, TableName table, int phase) throws IOException {

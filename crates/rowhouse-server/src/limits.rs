@@ -144,6 +144,10 @@ pub(crate) const REST_PART_BYTES: usize = 64 << 10;
 /// Rows in a message of a stateless scan in protobuf: HBase's `hbase.rest.scan.fetchsize`.
 #[cfg(feature = "rest")]
 pub(crate) const REST_FRAME_ROWS: usize = 10;
+/// Bytes of a request to a gateway once it is written out in full: each get with its columns, each
+/// cell with its row.
+#[cfg(any(feature = "rest", feature = "thrift"))]
+pub(crate) const GATEWAY_WRITTEN_OUT_MAX: u64 = 256 << 20;
 /// Rows that a REST scan reads in a call.
 #[cfg(feature = "rest")]
 pub(crate) const REST_SCAN_ROWS: u32 = 1_000;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use prost::Message;
 use rowhouse_format::convert::CellPlacement;
 use rowhouse_format::convert::multi::{
     Action, ActionResult, IndexedAction, IndexedResult, MultiCall, MultiResult, RegionActions,
@@ -15,7 +16,7 @@ use rowhouse_format::proto;
 use rowhouse_model::{Condition, Error, ErrorKind, Get, Mutation, Row, TableName};
 
 use super::session::{At, Attempts, Place, Reply, Session, exception, is_refusal_for_now};
-use crate::limits::SHORT_CALL_BYTES;
+use crate::limits::{GATEWAY_WRITTEN_OUT_MAX, SHORT_CALL_BYTES};
 use crate::memory::{CALL_BYTES, Reserved};
 
 /// A get or mutation in a batch.
@@ -36,7 +37,7 @@ impl RowAction {
     /// Returns how many bytes the action has in a request, roughly.
     fn byte_len(&self) -> u64 {
         let cells = match self {
-            Self::Get(_) => 0,
+            Self::Get(get) => get::to_proto(get).encoded_len() as u64,
             Self::Mutate(mutation) => cell_bytes(mutation),
         };
         cells + self.row().len() as u64 + 64
@@ -63,6 +64,34 @@ pub(crate) struct Mutated {
 }
 
 impl Session {
+    /// Reserves what a request takes once it is written out in full: gets that have the same
+    /// columns for each row, cells that have the key of their row. `memory` is what the request
+    /// itself has reserved; a larger reservation takes the place of it.
+    ///
+    /// # Errors
+    /// `InvalidRequest` above [`GATEWAY_WRITTEN_OUT_MAX`].
+    pub(crate) async fn reserve_written_out(
+        &self,
+        bytes: u64,
+        memory: Option<Reserved>,
+    ) -> Result<Option<Reserved>, Error> {
+        if bytes > GATEWAY_WRITTEN_OUT_MAX {
+            return Err(Error::invalid(format!(
+                "the request is too large once each row has its columns and each cell its row: \
+                 bytes={bytes}, max={GATEWAY_WRITTEN_OUT_MAX}"
+            )));
+        }
+        // The actions, their copies for regions, the message, and its cells.
+        let needed = 4 * bytes + CALL_BYTES;
+        let reserved = memory.as_ref().map_or(SHORT_CALL_BYTES as u64, Reserved::bytes);
+        if needed <= reserved.max(SHORT_CALL_BYTES as u64 + CALL_BYTES) {
+            return Ok(memory);
+        }
+        // What waits for memory holds none.
+        drop(memory);
+        Ok(Some(self.reserve(needed).await))
+    }
+
     /// Reads a row; without cells if there is none.
     ///
     /// # Errors

@@ -30,6 +30,8 @@ pub(crate) struct GatewayScan {
     /// Whether the last row that was returned may have more cells, in a scan with a batch.
     is_inside_row: bool,
     is_finished: bool,
+    /// Why the scan cannot go on: it failed inside a row.
+    failed: Option<Exception>,
 }
 
 /// A scanner on a region server.
@@ -52,7 +54,7 @@ impl GatewayScan {
     /// rows in a call.
     pub(crate) fn new(table: TableName, scan: Scan, options: ScanOptions) -> Self {
         let is_finished = scan.limit == Some(0);
-        Self { table, scan, options, open: None, is_inside_row: false, is_finished }
+        Self { table, scan, options, open: None, is_inside_row: false, is_finished, failed: None }
     }
 
     /// Returns the next rows, at most `rows_max`; none at the end of the scan. A scanner that has
@@ -60,14 +62,17 @@ impl GatewayScan {
     /// [`CALL_BYTES`](crate::memory::CALL_BYTES), if the caller holds memory for earlier rows.
     ///
     /// # Errors
-    /// As [`Session::at_row`]; `ScannerResetException` for a scanner that is lost inside a row.
-    /// The scan has ended then.
+    /// As [`Session::at_row`]: the scan can go on. `ScannerResetException` for a scanner that is
+    /// lost inside a row: each later call has the same error.
     pub(crate) async fn next(
         &mut self,
         session: &Session,
         rows_max: u32,
         mut memory: Option<Reserved>,
     ) -> Result<ScannedRows, Exception> {
+        if let Some(failed) = &self.failed {
+            return Err(failed.clone());
+        }
         let mut attempts = Attempts::default();
         while !self.is_finished {
             match self.step(session, rows_max, memory.take()).await {
@@ -94,16 +99,16 @@ impl GatewayScan {
             self.close_scanner(session).await;
         }
         self.open = None;
-        let goes_on = if self.is_inside_row {
+        if self.is_inside_row {
             let message = "the scanner was lost inside a row";
-            Err(exception(Error::new(ScannerReset, message)))
+            let lost = exception(Error::new(ScannerReset, message));
+            self.failed = Some(lost.clone());
+            Err(lost)
         } else if is_lost && was_open {
             Ok(())
         } else {
             attempts.wait(failed).await
-        };
-        self.is_finished = goes_on.is_err();
-        goes_on
+        }
     }
 
     /// Makes one call.
@@ -211,6 +216,7 @@ impl GatewayScan {
         self.scan.range.start = Bytes::copy_from_slice(row);
         self.is_inside_row = false;
         self.is_finished = false;
+        self.failed = None;
     }
 
     /// Returns true if a scanner is open on a server.

@@ -51,11 +51,18 @@ const OVERHEAD_BYTES: usize = 96;
 pub(super) struct Budget {
     left: u64,
     max: u64,
+    /// Bytes of the key of a row that has none of its own.
+    key_len: usize,
 }
 
 impl Budget {
     pub(super) fn new(bytes: u64) -> Self {
-        Self { left: bytes, max: bytes }
+        Self { left: bytes, max: bytes, key_len: 0 }
+    }
+
+    /// Gives rows without a key one of so many bytes.
+    pub(super) fn with_key(self, key_len: usize) -> Self {
+        Self { key_len, ..self }
     }
 
     /// Takes the bytes for a row or cell, as it is in memory and in the store: a cell has the row
@@ -82,7 +89,7 @@ impl Budget {
     /// # Errors
     /// As [`Budget::take`].
     pub(super) fn take_row(&mut self, row: &RowModel) -> Result<()> {
-        let key = row.key.as_ref().map_or(0, |key| key.len());
+        let key = row.key.as_ref().map_or(self.key_len, |key| key.len());
         // Each cell in the store has the key, which follows the cells in JSON.
         self.take(key * (row.cells.len() + 1))
     }

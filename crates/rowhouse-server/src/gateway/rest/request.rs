@@ -42,10 +42,11 @@ pub(super) struct ReadBody {
 }
 
 impl ReadBody {
-    /// Returns what the rows of the body may take in memory.
-    pub(super) fn budget(&self) -> Budget {
+    /// Returns what the rows of the body may take in memory. A row without a key has one of
+    /// `key_len` bytes, from the path.
+    pub(super) fn budget(&self, key_len: usize) -> Budget {
         let bytes = self.bytes.len() as u64 * REST_BYTES_PER_BODY_BYTE;
-        Budget::new(bytes + REST_ROWS_BYTES_MIN)
+        Budget::new(bytes + REST_ROWS_BYTES_MIN).with_key(key_len)
     }
 }
 

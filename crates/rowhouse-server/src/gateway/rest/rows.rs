@@ -137,6 +137,15 @@ pub(super) async fn multi_get(request: &Request, table: TableName, path: &str) -
     let encoding = request.key_encoding()?;
     let versions = request.number("v")?;
     let filter = filter_of(request)?;
+    let written_out = {
+        let filter = request.param("filter").or_else(|| request.param("filter_b64"));
+        let columns = columns.iter().map(|column| column.len() as u64 + 64);
+        // A filter takes more than the text.
+        let of_row = columns.sum::<u64>() + 128 + 8 * filter.map_or(0, str::len) as u64;
+        of_row.saturating_mul(request.params("row").count() as u64)
+    };
+    let memory = request.session.reserve_written_out(written_out, None).await;
+    let memory = memory.map_err(Refusal::too_large)?;
     let mut actions = Vec::new();
     for row in request.params("row") {
         let mut spec = RowSpec::parse(row, encoding)?;
@@ -150,7 +159,7 @@ pub(super) async fn multi_get(request: &Request, table: TableName, path: &str) -
             return Err(Refusal::too_large(format_args!("rows: max={REST_GETS_MAX}")));
         }
     }
-    let BatchAnswers { answers, memory } = request.session.batch(&table, &actions, None).await;
+    let BatchAnswers { answers, memory } = request.session.batch(&table, &actions, memory).await;
     let mut rows = VecDeque::with_capacity(answers.len());
     for answer in answers {
         match answer {
@@ -239,13 +248,12 @@ async fn update(request: &Request, table: &TableName, spec: &RowSpec, body: Read
     if body.bytes.is_empty() && body.media == Media::Json {
         return Err(Refusal::bad("the body is empty"));
     }
-    let rows =
-        read::cells(body.media, &body.bytes, &mut body.budget()).map_err(|error| {
-            match error.kind() {
-                rowhouse_model::ErrorKind::ResponseTooLarge => Refusal::too_large(error),
-                _ => Refusal::bad(error),
-            }
-        })?;
+    let rows = read::cells(body.media, &body.bytes, &mut body.budget(spec.row.len())).map_err(
+        |error| match error.kind() {
+            rowhouse_model::ErrorKind::ResponseTooLarge => Refusal::too_large(error),
+            _ => Refusal::bad(error),
+        },
+    )?;
     let ReadBody { bytes, memory, .. } = body;
     drop(bytes);
     let check = request.param("check").unwrap_or_default();

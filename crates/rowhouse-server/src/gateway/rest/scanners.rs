@@ -241,7 +241,12 @@ impl State {
                 }
                 let count = (cells.min(rows) as u32).min(REST_SCAN_ROWS);
                 let ScannedRows { rows, memory: reserved } =
-                    self.scan.next(session, count, call).await?;
+                    match self.scan.next(session, count, call).await {
+                        Ok(scanned) => scanned,
+                        // The scan has passed these rows; the next call meets the failure again.
+                        Err(_) if !taken.is_empty() => break,
+                        Err(exception) => return Err(exception),
+                    };
                 memory.extend(reserved);
                 self.pending.extend(rows.into_iter().filter(|row| !row.is_empty()));
             }

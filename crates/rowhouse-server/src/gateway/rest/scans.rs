@@ -34,6 +34,9 @@ pub(super) async fn answer(
     if page == Some(0) {
         return Err(Refusal::bad("page is the number of rows in a page, from 1"));
     }
+    if scan.batch.is_some() && (page.is_some() || request.param("after").is_some()) {
+        return Err(Refusal::bad("pages have whole rows: page and after exclude batchsize"));
+    }
     if let Some(token) = request.param("after") {
         pass(&mut scan, &row_of(token)?);
     }

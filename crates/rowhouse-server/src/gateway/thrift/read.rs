@@ -44,6 +44,12 @@ pub(super) async fn rows(session: &Session, args: Args, memory: ArgsMemory) -> O
     let rows = required(args.rows, "rows")?;
     let table = table_name(args.table)?;
     attributes(args.attributes, false)?;
+    let selected = args.columns.iter().flatten().map(|column| column.len() as u64 + 64);
+    let of_row = selected.sum::<u64>() + 128;
+    let rows_len: u64 = rows.iter().map(|row| row.len() as u64).sum();
+    let written_out = rows_len + of_row.saturating_mul(rows.len() as u64);
+    let memory = session.reserve_written_out(written_out, memory).await;
+    let memory = memory.map_err(|error| Thrown::illegal(&error))?;
     let columns = columns(args.columns);
     let time_range = time_range(args.timestamp)?;
     let gets = rows.into_iter().map(|row| {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use rowhouse_format::convert::scan::OpenScan;
-use rowhouse_format::thrift::{Answer, Args, Failure, Method, TScan};
+use rowhouse_format::thrift::{Answer, Args, Failure, Method, Pairs, TScan};
 use rowhouse_model::{Error, ErrorKind, Filter, ListOperator, Row, Scan};
 use tokio::sync::watch;
 
@@ -133,7 +133,12 @@ impl Scanners {
             }
             let scanned = scan.next(session, count - rows.len() as u32, call).await;
             *scanner.used.lock() = Instant::now();
-            let scanned = scanned.map_err(of_row)?;
+            let scanned = match scanned {
+                Ok(scanned) => scanned,
+                // The scan has passed these rows; the next call meets the failure again.
+                Err(_) if !rows.is_empty() => break,
+                Err(exception) => return Err(of_row(exception).into()),
+            };
             bytes += scanned.rows.iter().map(Row::byte_len).sum::<u64>();
             rows.extend(scanned.rows);
             memory.extend(scanned.memory);
@@ -190,7 +195,9 @@ fn byte_len(args: &Args) -> usize {
     let own = [args.row.as_ref(), args.stop_row.as_ref()];
     let of_scan = scan.map(|scan| [&scan.start_row, &scan.stop_row, &scan.filter_string]);
     let texts = of_scan.into_iter().flatten().map(Option::as_ref).chain(own);
-    columns.chain(texts.flatten().map(Bytes::len)).sum()
+    let attributes = args.attributes.iter().flat_map(|Pairs(pairs)| pairs);
+    let attributes = attributes.map(|(name, value)| name.len() + value.len());
+    columns.chain(texts.flatten().map(Bytes::len)).chain(attributes).sum()
 }
 
 fn too_many(open: &Open, of_connection: usize) -> Failure {

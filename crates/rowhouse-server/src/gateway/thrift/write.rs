@@ -68,17 +68,35 @@ fn row_changes(
     Ok(RowChanges { put, delete })
 }
 
+/// Returns how many bytes the cells of a row take, each with the row's key.
+fn written_out(row: Option<&Bytes>, mutations: &[rowhouse_format::thrift::Mutation]) -> u64 {
+    let key = row.map_or(0, Bytes::len);
+    let cells = mutations.iter().map(|mutation| {
+        let parts = [&mutation.column, &mutation.value];
+        let parts: usize = parts.into_iter().flatten().map(Bytes::len).sum();
+        (key + parts + 64) as u64
+    });
+    cells.sum()
+}
+
+/// As [`Session::reserve_written_out`].
+async fn reserve(session: &Session, bytes: u64, memory: ArgsMemory) -> Outcome<ArgsMemory> {
+    let reserved = session.reserve_written_out(bytes, memory).await;
+    reserved.map_err(|error| Thrown::illegal(&error))
+}
+
 /// Mutates a row: first the deletes, then the puts.
 pub(super) async fn mutate_row(
     session: &Session,
     args: Args,
-    mut memory: ArgsMemory,
+    memory: ArgsMemory,
 ) -> Outcome<Returned> {
     let table = table_name(args.table)?;
     let at = timestamp(args.timestamp)?;
     let attributes = attributes(args.attributes, false)?;
     let row = checked_row(args.row)?;
     let mutations = required(args.mutations, "mutations")?;
+    let mut memory = reserve(session, written_out(Some(&row), &mutations), memory).await?;
     let RowChanges { put, delete } = row_changes(row, mutations, at, &attributes, false)?;
     if !delete.cells().is_empty() {
         mutate(session, &table, delete.into(), None, memory.take()).await?;
@@ -93,13 +111,19 @@ pub(super) async fn mutate_row(
 pub(super) async fn mutate_rows(
     session: &Session,
     args: Args,
-    mut memory: ArgsMemory,
+    memory: ArgsMemory,
 ) -> Outcome<Returned> {
     let at = timestamp(args.timestamp)?;
     let attributes = attributes(args.attributes, false)?;
     let mut puts = Vec::new();
     let mut deletes = Vec::new();
-    for batch in required(args.batches, "rowBatches")? {
+    let batches = required(args.batches, "rowBatches")?;
+    let bytes = batches.iter().map(|batch| {
+        let mutations = batch.mutations.as_deref().unwrap_or_default();
+        written_out(batch.row.as_ref(), mutations)
+    });
+    let mut memory = reserve(session, bytes.sum(), memory).await?;
+    for batch in batches {
         let row = checked_row(batch.row)?;
         let mutations = required(batch.mutations, "mutations")?;
         let changes = row_changes(row, mutations, at, &attributes, true)?;
@@ -219,6 +243,9 @@ pub(super) async fn append(session: &Session, args: Args, memory: ArgsMemory) ->
     if columns.is_empty() {
         return Err(Thrown::IllegalArgument("No columns specified".into()));
     }
+    let parts = columns.iter().zip(&values);
+    let bytes = parts.map(|(column, value)| (row.len() + column.len() + value.len() + 64) as u64);
+    let memory = reserve(session, bytes.sum(), memory).await?;
     let mut change =
         Append::new(checked_row(Some(row))?).map_err(|error| Thrown::illegal(&error))?;
     for (column, value) in columns.iter().zip(values) {

@@ -48,7 +48,7 @@ pub(crate) fn trim_retained(engine: &Engine) -> Result<()> {
     let removed = wal.trim_retained(needed_from, settings.followers_bytes_max, since_min)?;
     let Some(removed) = removed else { return Ok(()) };
     let first = wal.segment_after(removed).map_or(0, |segment| segment.first_sequence);
-    engine.followers.trimmed(removed, wal.retained(), first)
+    engine.followers.trimmed(removed, first)
 }
 
 /// Starts a new log segment, and deletes those whose contents are all in files.

@@ -160,16 +160,12 @@ impl Followers {
         self.state.lock().needed_from()
     }
 
-    /// Notes that retained segments up to `removed` were removed, and which are left. The log
-    /// begins with commit `first_sequence`.
-    pub(crate) fn trimmed(
-        &self,
-        removed: u64,
-        retained: Vec<RetainedSegment>,
-        first_sequence: u64,
-    ) -> Result<()> {
+    /// Notes that retained segments up to `removed` were removed. The log begins with commit
+    /// `first_sequence`.
+    pub(crate) fn trimmed(&self, removed: u64, first_sequence: u64) -> Result<()> {
         self.change(|state| {
-            state.retained = retained;
+            // Later ones stay: another thread may be about to release a segment that it has noted.
+            state.retained.retain(|it| it.segment.number > removed);
             state.pass(removed);
             state.forget_owners(first_sequence);
             Ok(())
@@ -204,6 +200,22 @@ impl Followers {
         let mut owners = state.owners.iter();
         let owner = owners.find(|it| it.region == region && sequence <= it.last_sequence);
         owner.map(|owner| owner.table_id)
+    }
+
+    /// Returns the table to which a region that no longer exists belonged last.
+    pub(crate) fn last_owner(&self, region: u64) -> Option<u64> {
+        let state = self.state.lock();
+        let owner = state.owners.iter().rev().find(|it| it.region == region);
+        owner.map(|owner| owner.table_id)
+    }
+
+    /// Notes that commits up to `last_sequence` may name these regions, which an edit has removed:
+    /// writers went on until then.
+    pub(crate) fn note_last_sequence(&self, regions: &[u64], last_sequence: u64) {
+        let mut state = self.state.lock();
+        for owner in state.owners.iter_mut().filter(|it| regions.contains(&it.region)) {
+            owner.last_sequence = owner.last_sequence.max(last_sequence);
+        }
     }
 
     /// Returns the name of a table that no longer exists.

@@ -16,6 +16,7 @@ use super::Store;
 use crate::engine::Engine;
 use crate::flush;
 use crate::followers::Registered;
+use crate::manifest::ManifestState;
 use crate::table::{Table, TableScanner};
 use crate::wal::{Commit, LogReader, Logged, Record, TableRecord, begin_of};
 
@@ -350,7 +351,8 @@ impl Changes {
         }
     }
 
-    /// Returns the next change; `None` if none is synced now. It does not wait.
+    /// Returns the next change; `None` if none is synced now, or after some megabytes of changes of
+    /// other tables, which [`Changes::position`] has passed then. It does not wait.
     ///
     /// # Errors
     /// As [`Changes::next`].
@@ -370,18 +372,21 @@ impl Changes {
     }
 
     fn next_logged(&mut self) -> Result<Option<Change>> {
-        loop {
+        let mut passed = 0;
+        while passed < PASSED_BYTES_MAX {
             if let Some(row) = self.pending.pop_front() {
                 return Ok(Some(Change::Row(row)));
             }
             let engine = &self.store.inner.engine;
             let next = self.reader.next(engine.wal(), &*engine.disk, || engine.mvcc.visible())?;
             let Some(logged) = next else { return Ok(None) };
+            passed += self.reader.position().offset.saturating_sub(logged.at.offset);
             self.note_segment();
             if let Some(change) = self.take(logged)? {
                 return Ok(Some(change));
             }
         }
+        Ok(self.pending.pop_front().map(Change::Row))
     }
 
     /// Returns the position after the last change that was returned.
@@ -433,7 +438,16 @@ impl Changes {
     }
 
     fn take_table(&mut self, change: TableRecord) -> Option<Change> {
-        let TableRecord { kind, table_id, millis, table } = change;
+        let TableRecord { mut kind, table_id, millis, table } = change;
+        // The record is written before the table is dropped, which may have failed: its rows are
+        // there, and are to be copied.
+        let is_there = |state: &ManifestState| {
+            state.tables.get(&table_id).is_some_and(|it| *it.descriptor.name() == table)
+        };
+        if kind == WholeTableChangeKind::Dropped && self.store.inner.engine.manifest.read(is_there)
+        {
+            kind = WholeTableChangeKind::Restored;
+        }
         if let Some(followed) = &mut self.table {
             if followed.name != table {
                 return None;
@@ -530,6 +544,9 @@ impl Changes {
     }
 }
 
+/// Bytes of the log that a reader passes at once without a change of the followed table.
+const PASSED_BYTES_MAX: u64 = 16 << 20;
+
 /// How often a waiting reader looks whether the store was closed.
 const CLOSED_CHECK: Duration = Duration::from_millis(200);
 
@@ -599,7 +616,9 @@ impl RegionTables {
                 return Some(*id);
             }
             let owner = engine.followers.owner_at(region, sequence);
-            let id = owner.or_else(|| engine.manifest.read(|state| state.table_id_of(region)));
+            let live = || engine.manifest.read(|state| state.table_id_of(region));
+            // Writers went on while the edit that removed the region was written.
+            let id = owner.or_else(live).or_else(|| engine.followers.last_owner(region));
             if engine.followers.version() != version {
                 continue;
             }

@@ -39,6 +39,10 @@ pub(super) fn without(
         }
         {
             let _latch = engine.freeze_latch.write();
+            if engine.followers.is_active() {
+                let regions: Vec<u64> = lost.iter().map(|family| family.region_id()).collect();
+                engine.followers.note_last_sequence(&regions, engine.mvcc.reserved());
+            }
             if !lost.is_empty() {
                 // Conflicts with transactions that read these families, even if no one has written
                 // since.

@@ -143,11 +143,6 @@ impl Wal {
         Some(bytes.saturating_sub(position.offset))
     }
 
-    /// Returns the retained segments, oldest first.
-    pub(crate) fn retained(&self) -> Vec<RetainedSegment> {
-        self.tail.lock().retained.clone()
-    }
-
     /// Removes the retained segments before segment `needed_from`, the oldest ones while all exceed
     /// `bytes_max`, and those that were released before `since_millis_min`. Returns the number of
     /// the last one that it removed; `None` if there is none.

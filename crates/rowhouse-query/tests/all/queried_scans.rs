@@ -328,7 +328,8 @@ fn scans_are_answered_by_the_entries_that_cover_them() {
             }
         }
     }
-    assert!(read > 0 && read * 4 < returned, "{read} rows were read, and {returned} returned");
+    // How many are read depends on the times at which the rows were written.
+    assert!(read > 0 && read * 2 < returned, "{read} rows were read, and {returned} returned");
 
     let looked_at = |scan: &Scan, ignores_tags| {
         let query_scan = QueryScan { query, scan, limit: None, as_of: 0, ignores_tags };

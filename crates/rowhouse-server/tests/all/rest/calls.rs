@@ -103,6 +103,8 @@ fn pages_go_on_by_a_token() {
     assert_eq!(rows, ["cjA=", "cjE=", "cjI=", "cjM=", "cjQ="]);
     assert_eq!(get(rest, "/t/*?page=2&after=x").status, 400);
     assert_eq!(get(rest, "/t/*?page=0").status, 400);
+    // A page has whole rows.
+    assert_eq!(get(rest, "/t/*?page=2&batchsize=1").status, 400);
 }
 
 #[test]
@@ -196,6 +198,15 @@ fn bodies_beyond_the_bounds_are_refused() {
     assert_eq!(answer(&mut stream).status, 411);
     let gzip = [OF_JSON, "Content-Encoding: gzip"];
     assert_eq!(send(rest, "PUT", "/t/r", &gzip, b"{}").status, 415);
+    // Each row has all columns, each cell the key in the path.
+    let columns = vec!["f:q"; 3_500].join(",");
+    let many = format!("/t/multiget/{columns}?{}", vec!["row=r"; 3_500].join("&"));
+    assert_eq!(get(rest, &many).status, 413);
+    let cells = vec![r#"{"column":"Zjpx","$":"dg=="}"#; 1_000].join(",");
+    let body = format!(r#"{{"Row":[{{"Cell":[{cells}]}}]}}"#);
+    let path = format!("/t/{}", "r".repeat(20_000));
+    assert_eq!(send(rest, "PUT", &path, &[OF_JSON], body.as_bytes()).status, 413);
+    assert_eq!(send(rest, "PUT", "/t/r", &[OF_JSON], body.as_bytes()).status, 200);
     // The server answers on.
     put(rest, "/t/r/f:q", 1, b"v");
 }

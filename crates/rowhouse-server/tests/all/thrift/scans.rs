@@ -111,6 +111,44 @@ fn a_scan_goes_on_after_its_region_was_split_and_after_the_scanner_was_lost() {
 }
 
 #[test]
+fn a_scan_that_failed_goes_on_where_it_was() {
+    let server = server(|_| {});
+    let mut client = filled(&server);
+    let number = open(&mut client, TScan::default(), &[]);
+    assert_eq!(keys(&next(&mut client, number, 30)).len(), 30);
+    server.disable_table("t");
+    let failed = next(&mut client, number, 1_000);
+    assert!(failed.starts_with("reply {1: "), "{failed}");
+    let table = Args { table: Some("t".into()), ..Args::default() };
+    assert_eq!(client.call(Method::EnableTable, &table), "reply {}");
+    let mut rest = Vec::new();
+    while rest.len() < 70 {
+        let answer = next(&mut client, number, 1_000);
+        rest.extend(keys(&answer).into_iter().map(str::to_owned));
+    }
+    assert_eq!((rest.len(), rest[0].as_str(), rest[69].as_str()), (70, "30", "99"));
+    assert_eq!(keys(&next(&mut client, number, 1)), [""; 0]);
+}
+
+/// A request of some kilobytes would take gigabytes.
+#[test]
+fn many_columns_of_many_rows_are_refused() {
+    let server = server(|_| {});
+    let mut client = filled(&server);
+    let numbered = |count: usize| (0..count).map(|at| Bytes::from(format!("d:{at}")));
+    let args = Args {
+        table: Some("t".into()),
+        rows: Some(numbered(3_000).collect()),
+        columns: Some(numbered(3_000).collect()),
+        ..Args::default()
+    };
+    let refused = client.call(Method::GetRowsWithColumns, &args);
+    assert!(refused.contains("max=268435456"), "{refused}");
+    let fewer = Args { columns: Some(numbered(10).collect()), ..args };
+    assert_eq!(client.call(Method::GetRowsWithColumns, &fewer), "reply {0: []}");
+}
+
+#[test]
 fn a_scanner_is_read_on_other_connections_and_in_other_protocols() {
     let server = server(|_| {});
     let mut first = filled(&server);

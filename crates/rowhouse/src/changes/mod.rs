@@ -40,7 +40,8 @@ pub enum TableChange {
     CopyEnded(ChangePosition),
     /// The table changed as a whole: an earlier copy is not right any more, and is to be removed.
     /// Unless the table was dropped, the stream copies it again, so that rows of a copy follow; not
-    /// after [`ChangesFrom::Now`] and [`TableChanges::without_copies`].
+    /// after [`ChangesFrom::Now`] and [`TableChanges::without_copies`]. A drop before or during the
+    /// copy ends it, without [`TableChange::CopyEnded`].
     Whole {
         /// What happened.
         kind: WholeTableChangeKind,

@@ -46,6 +46,8 @@ enum Reader {
 
 /// A reader of the store in the process.
 struct EmbeddedReader {
+    store: Store,
+    table: TableName,
     changes: Changes,
     /// A change of the table after which it has to be copied.
     to_copy: Option<WholeTableChange>,
@@ -71,9 +73,12 @@ impl Source {
             Side::Embedded(inner) => {
                 let name = table.name().clone();
                 let follower = follower.clone();
-                let open = move |store: &Store| open_in(store, &name, follower.as_deref(), from);
-                let changes = inner.run(open).await?;
-                Reader::Embedded(EmbeddedReader { changes, to_copy: None })
+                let open = move |store: &Store| {
+                    let changes = open_in(store, &name, follower.as_deref(), from)?;
+                    let store = store.clone();
+                    Ok::<_, Error>(EmbeddedReader { store, table: name, changes, to_copy: None })
+                };
+                Reader::Embedded(inner.run(open).await?)
             }
             Side::Cluster(inner) => {
                 let from = match from {
@@ -195,9 +200,15 @@ fn is_to_copy(change: &WholeTableChange) -> bool {
     change.kind != WholeTableChangeKind::Dropped
 }
 
-/// Returns true if a table may come back: it is being restored.
-fn is_away(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::TableNotFound | ErrorKind::TableNotEnabled)
+/// Returns true if a table cannot be copied yet: it is disabled, as for a restore.
+fn is_disabled(error: &Error) -> bool {
+    error.kind() == ErrorKind::TableNotEnabled
+}
+
+/// Returns true if there is no table to copy. The log says why, after the change that asked for the
+/// copy: the table was dropped.
+fn is_gone(error: &Error) -> bool {
+    error.kind() == ErrorKind::TableNotFound
 }
 
 impl EmbeddedReader {
@@ -210,25 +221,41 @@ impl EmbeddedReader {
     fn read(&mut self, copies: bool) -> Result<VecDeque<Change>> {
         if let Some(change) = &self.to_copy {
             // A follower that stops before the copy has begun must read the change again.
-            match self.changes.copy_again() {
-                Ok(()) => {}
-                Err(error) if is_away(&error) => {
+            let change = match self.changes.copy_again() {
+                Ok(()) => {
+                    let position = self.changes.position();
+                    WholeTableChange { position, ..change.clone() }
+                }
+                Err(error) if is_gone(&error) => change.clone(),
+                Err(error) if is_disabled(&error) => {
                     std::thread::sleep(PAUSE);
                     return Ok(VecDeque::new());
                 }
                 Err(error) => return Err(error),
-            }
-            let position = self.changes.position();
-            let change = WholeTableChange { position, ..change.clone() };
+            };
             self.to_copy = None;
             return Ok([Change::Table(change)].into());
         }
-        match self.changes.next(STEP)? {
+        match self.next()? {
             Some(Change::Table(change)) if copies && is_to_copy(&change) => {
                 self.to_copy = Some(change);
                 Ok(VecDeque::new())
             }
             change => Ok(change.into_iter().collect()),
+        }
+    }
+
+    /// Returns the next change. If the table is dropped during a copy, the copy ends early, and the
+    /// changes since it began follow.
+    fn next(&mut self) -> Result<Option<Change>> {
+        match self.changes.next(STEP) {
+            Err(error) if is_gone(&error) && self.changes.position().copied.is_some() => {
+                let from = StoreFrom::Position(self.changes.position().after_copy());
+                // The old reader retains the log until the new one is open.
+                self.changes = self.store.table_changes(&self.table, &from)?;
+                self.changes.next(STEP)
+            }
+            next => next,
         }
     }
 }
@@ -257,7 +284,12 @@ impl ServerReader {
             Some(_) => {
                 let copy = Self { from: ReadFrom::Copy, to_copy: None, ..self.clone() };
                 match copy.call(Duration::ZERO, None).await {
-                    Err(error) if is_away(&error) => {
+                    Err(error) if is_gone(&error) => {
+                        // The next call says so, or reads on if there is a table again.
+                        let change = self.to_copy.take().map(Change::Table);
+                        return Ok(change.into_iter().collect());
+                    }
+                    Err(error) if is_disabled(&error) => {
                         tokio::time::sleep(PAUSE).await;
                         return Ok(VecDeque::new());
                     }

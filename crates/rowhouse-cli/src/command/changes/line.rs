@@ -2,7 +2,7 @@
 
 use rowhouse::changes::{ChangedRow, TableChange};
 use rowhouse::key::escape;
-use rowhouse_model::{Cell, CellKind};
+use rowhouse_model::{Cell, CellKind, ChangePosition};
 use serde_json::{Map, Value as Json, json};
 
 /// Returns a change as a JSON object in one line. The position is last: a line that was cut off has
@@ -106,9 +106,20 @@ pub(super) fn cells(change: &TableChange) -> Vec<String> {
     }
 }
 
-/// Returns the position in a line of either form; `None` if it has none.
-pub(super) fn position_in(line: &str) -> Option<&str> {
+/// How lines of both forms begin.
+const BEGINNINGS: [&str; 5] = ["{\"kind\":\"", "row\t", "copied\t", "copy-ended\t", "table\t"];
+
+/// Returns true if a line begins as one of either form does; its end may be missing.
+pub(super) fn begins(line: &[u8]) -> bool {
+    BEGINNINGS.iter().any(|beginning| line.starts_with(beginning.as_bytes()))
+}
+
+/// Returns the position in a line of either form; `None` if it has none, and for another line.
+pub(super) fn position_in(line: &str) -> Option<ChangePosition> {
+    if !begins(line.as_bytes()) {
+        return None;
+    }
     let json = line.rsplit_once("\"position\":\"").and_then(|(_, end)| end.strip_suffix("\"}"));
     let last = json.or_else(|| line.rsplit('\t').next().filter(|_| line.contains('\t')));
-    last.filter(|position| *position != "-")
+    last.and_then(|position| position.parse().ok())
 }

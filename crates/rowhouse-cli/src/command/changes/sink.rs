@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rowhouse::changes::ChangesFrom;
 use rowhouse::{Error, Result};
+use rowhouse_model::ChangePosition;
 
 use super::failed;
-use super::line::position_in;
+use super::line;
 use crate::output::Escaped;
 
 /// The output for lines.
@@ -25,33 +26,57 @@ pub(super) struct FileSink {
     file: BufWriter<File>,
 }
 
-/// The most bytes at the end of a file in which the last complete change is looked for: its rows
-/// are shorter.
+/// Bytes at the end of a file in which the last complete change is looked for first. More are read
+/// if they have none.
 const TAIL_BYTES: u64 = 64 << 20;
+
+/// What a file has.
+#[derive(Debug, PartialEq)]
+enum Content {
+    /// Changes: the bytes up to the end of the last complete one, and the position after it.
+    Changes(u64, ChangePosition),
+    /// Nothing, or the beginning of one change.
+    Begun,
+    /// Something that is not a feed.
+    Other,
+}
 
 impl Sink {
     /// Opens the output. Returns where to continue, if a file has earlier changes; lines after the
-    /// last complete change are cut off.
+    /// last complete change are cut off. A file with another content stays as it is.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a file that is not a feed; `Io`.
     pub(super) fn open(to: Option<&Path>, bytes_max: u64) -> Result<(Self, Option<ChangesFrom>)> {
         let Some(path) = to else {
             return Ok((Self::Stdout(Escaped::new(BufWriter::new(io::stdout()))), None));
         };
         let open = || OpenOptions::new().read(true).append(true).create(true).open(path);
         let mut file = open().map_err(|source| failed("open", path, source))?;
-        let (len, mut position) = last_position(&mut file, path)?;
+        let (len, mut position) = match content(&mut file, path, TAIL_BYTES)? {
+            Content::Changes(len, position) => (len, Some(position)),
+            Content::Begun => (0, None),
+            Content::Other => {
+                return Err(Error::invalid(format!(
+                    "the file has something else than changes, choose another file or remove it: \
+                     file={}",
+                    path.display()
+                )));
+            }
+        };
         file.set_len(len).map_err(|source| failed("cut", path, source))?;
         if position.is_none()
             && let Some(previous) = rotated(path)?.last().map(|number| numbered(path, *number))
         {
             let mut file =
                 File::open(&previous).map_err(|source| failed("open", &previous, source))?;
-            position = last_position(&mut file, &previous)?.1;
+            if let Content::Changes(_, last) = content(&mut file, &previous, TAIL_BYTES)? {
+                position = Some(last);
+            }
         }
-        let from =
-            position.map(|position| Ok::<_, Error>(ChangesFrom::Position(position.parse()?)));
         let file = BufWriter::new(file);
         let sink = FileSink { path: path.to_owned(), bytes_max, bytes: len, file };
-        Ok((Self::File(sink), from.transpose()?))
+        Ok((Self::File(sink), position.map(ChangesFrom::Position)))
     }
 
     pub(super) fn write(&mut self, line: &str) -> Result<()> {
@@ -120,28 +145,68 @@ fn rotated(path: &Path) -> Result<Vec<u64>> {
     Ok(numbers)
 }
 
-/// Returns the bytes of a file up to the end of the last complete change, and the position after
-/// it.
-fn last_position(file: &mut File, path: &Path) -> Result<(u64, Option<String>)> {
-    let mut read = || {
+/// Finds out what a file has. Its last `tail_bytes` are read first.
+fn content(file: &mut File, path: &Path, tail_bytes: u64) -> Result<Content> {
+    let mut read = || -> io::Result<Content> {
         let len = file.seek(SeekFrom::End(0))?;
-        let from = len.saturating_sub(TAIL_BYTES);
-        file.seek(SeekFrom::Start(from))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        Ok((from, bytes))
+        let mut tail_bytes = tail_bytes;
+        loop {
+            let from = len.saturating_sub(tail_bytes);
+            let bytes = read_from(file, from, u64::MAX)?;
+            if let Some((end, position)) = last_change(&bytes, from == 0) {
+                return Ok(Content::Changes(from + end as u64, position));
+            }
+            if from == 0 {
+                let is_begun = is_part_of_change(&bytes);
+                return Ok(if is_begun { Content::Begun } else { Content::Other });
+            }
+            // A row may be longer. Another file is not read to its beginning.
+            if !line::begins(&read_from(file, 0, HEAD_BYTES)?) {
+                return Ok(Content::Other);
+            }
+            tail_bytes = tail_bytes.saturating_mul(4);
+        }
     };
-    let (from, bytes) = read().map_err(|source| failed("read", path, source))?;
-    let mut end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    read().map_err(|source| failed("read", path, source))
+}
+
+/// Bytes of a file that show how its first line begins.
+const HEAD_BYTES: u64 = 64;
+
+fn read_from(file: &mut File, from: u64, bytes_max: u64) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(bytes_max).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns where the last complete change ends, and the position after it. Unless the bytes are a
+/// whole file, the first line may lack its beginning and does not count.
+fn last_change(bytes: &[u8], is_whole: bool) -> Option<(usize, ChangePosition)> {
+    let end_of_line = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'\n');
+    let mut end = end_of_line(bytes).map_or(0, |at| at + 1);
     while end > 0 {
-        let begin = bytes[..end - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let begin = match end_of_line(&bytes[..end - 1]) {
+            Some(at) => at + 1,
+            None if is_whole => 0,
+            None => return None,
+        };
         let line = String::from_utf8_lossy(&bytes[begin..end - 1]);
-        if let Some(position) = position_in(&line) {
-            return Ok((from + end as u64, Some(position.to_owned())));
+        if let Some(position) = line::position_in(&line) {
+            return Some((end, position));
         }
         end = begin;
     }
-    Ok((from, None))
+    None
+}
+
+/// Returns true if a file without a complete change is empty or has the beginning of one: lines of
+/// cells before the last of their row, then a line without its end.
+fn is_part_of_change(bytes: &[u8]) -> bool {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let last = lines.next_back().unwrap_or_default();
+    let is_complete_cell = |line: &[u8]| line::begins(line) && line.ends_with(b"\t-");
+    (last.is_empty() || line::begins(last)) && lines.all(is_complete_cell)
 }
 
 #[cfg(test)]
@@ -187,5 +252,64 @@ mod tests {
         std::fs::write(&path, &lines).unwrap();
         assert_eq!(opened(&path).1.as_deref(), Some(position));
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_not_a_feed_is_refused_and_stays_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("notes");
+        for text in [
+            "a note",
+            "a note\n",
+            "\n",
+            "a\tb\n",
+            "a day\t2024-01-02-03\n",
+            "{\"position\":\"1-40-0-00000000000000aa\"}\n",
+            "{\"kind\":\"row\",\"position\":\"none\"}\n",
+            "a note\n{\"kind\":\"row\",\"row\":\"r",
+            "row\tr\tf:q\t1\tPut\tv\tsome\nrow\tr",
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = Sink::open(Some(&path), 100).err().unwrap();
+            assert_eq!(error.kind(), rowhouse::ErrorKind::InvalidRequest, "{text}");
+            assert!(error.to_string().contains(&*path.to_string_lossy()), "{error}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_file_with_a_part_of_the_first_change_is_begun_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("feed");
+        for text in [
+            "",
+            "{\"kind\":\"row\",\"row\":\"r",
+            "copied\tr\tf:q",
+            "row\tr\tf:p\t1\tPut\tv\t-\n",
+            "row\tr\tf:p\t1\tPut\tv\t-\nrow\tr\tf:q\t1\tPut\tv\t1-40-0-0",
+        ] {
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(opened(&path).1, None, "{text}");
+            assert_eq!(std::fs::metadata(&path).unwrap().len(), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_may_be_longer_than_what_is_read_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("feed");
+        let position: ChangePosition = "1-40-0-00000000000000aa".parse().unwrap();
+        let found = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            content(&mut File::open(&path).unwrap(), &path, 16).unwrap()
+        };
+        let long = "v".repeat(1000);
+        let line = format!("{{\"kind\":\"row\",\"row\":\"{long}\",\"position\":\"{position}\"}}\n");
+        let len = line.len() as u64;
+        assert_eq!(found(&line), Content::Changes(len, position.clone()));
+        let cut = format!("{line}{{\"kind\":\"row\",\"row\":\"{long}");
+        assert_eq!(found(&cut), Content::Changes(len, position));
+        assert_eq!(found(&cut[line.len()..]), Content::Begun);
+        assert_eq!(found(&long), Content::Other);
     }
 }

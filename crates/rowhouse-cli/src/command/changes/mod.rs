@@ -5,6 +5,7 @@ mod sink;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use rowhouse::changes::{ChangesFrom, TableChange, TableChanges};
 use rowhouse::{Error, Result, Table};
@@ -87,29 +88,38 @@ async fn follow(table: &Table, args: &ChangesArgs) -> Result<()> {
     let (mut sink, last) = Sink::open(args.to.as_deref(), args.file_bytes)?;
     let mut changes = open(table, args, last).await?;
     let mut unsaved = None;
+    let mut saved = Instant::now();
     let mut left = args.limit.unwrap_or(u64::MAX);
     while left > 0 {
-        // Lines are flushed, and the position is saved, whenever no change is waiting.
-        let next = changes.next_within(FLUSH_AFTER).await;
-        let Some(change) = next? else {
-            sink.flush()?;
-            save(&mut changes, args, &mut unsaved).await?;
-            let change = changes.next().await?;
-            write(&change, args, &mut sink)?;
-            unsaved = Some(change);
-            left -= 1;
-            continue;
+        // Lines are flushed, and then the position is saved, whenever no change is waiting, after
+        // a rotation, and now and then under a steady load.
+        let change = match changes.next_within(FLUSH_AFTER).await? {
+            Some(change) => change,
+            None => {
+                sink.flush()?;
+                save(&mut changes, args, &mut unsaved).await?;
+                saved = Instant::now();
+                changes.next().await?
+            }
         };
-        write(&change, args, &mut sink)?;
+        let is_rotated = write(&change, args, &mut sink)?;
         unsaved = Some(change);
         left -= 1;
+        if is_rotated || saved.elapsed() >= SAVE_AFTER {
+            sink.flush()?;
+            save(&mut changes, args, &mut unsaved).await?;
+            saved = Instant::now();
+        }
     }
     sink.flush()?;
     save(&mut changes, args, &mut unsaved).await
 }
 
 /// How long a change is waited for before lines are flushed.
-const FLUSH_AFTER: std::time::Duration = std::time::Duration::from_millis(50);
+const FLUSH_AFTER: Duration = Duration::from_millis(50);
+
+/// How long after the last save the position is saved again while changes come without a pause.
+const SAVE_AFTER: Duration = Duration::from_secs(2);
 
 async fn open(
     table: &Table,
@@ -132,7 +142,8 @@ async fn open(
     }
 }
 
-fn write(change: &TableChange, args: &ChangesArgs, sink: &mut Sink) -> Result<()> {
+/// Writes a change. Returns true if another file was begun after it.
+fn write(change: &TableChange, args: &ChangesArgs, sink: &mut Sink) -> Result<bool> {
     match args.format {
         Format::Json => sink.write(&line::json(change)),
         Format::Cells => line::cells(change).iter().try_for_each(|line| sink.write(line)),

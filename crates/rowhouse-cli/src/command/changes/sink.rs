@@ -103,14 +103,14 @@ impl Sink {
         }
     }
 
-    /// Begins another file if this one is long enough.
-    pub(super) fn rotate(&mut self) -> Result<()> {
+    /// Begins another file if this one is long enough. Returns true if it did.
+    pub(super) fn rotate(&mut self) -> Result<bool> {
         match self {
             Self::File(sink) if sink.bytes >= sink.bytes_max => {}
-            _ => return Ok(()),
+            _ => return Ok(false),
         }
         self.flush()?;
-        let Self::File(sink) = self else { return Ok(()) };
+        let Self::File(sink) = self else { return Ok(false) };
         let next = rotated(&sink.path)?.last().map_or(1, |last| last + 1);
         let path = &sink.path;
         let rotate = || {
@@ -119,7 +119,7 @@ impl Sink {
         };
         sink.file = BufWriter::new(rotate().map_err(|source| failed("rename", path, source))?);
         sink.bytes = 0;
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(from.as_deref(), Some(first));
         let second = "1-80-0-00000000000000aa";
         sink.write(&format!("{{\"kind\":\"row\",\"position\":\"{second}\"}}")).unwrap();
-        sink.rotate().unwrap();
+        assert!(sink.rotate().unwrap());
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
         let lines = std::fs::read_to_string(dir.path().join("mail.jsonl.000001")).unwrap();
         assert_eq!(lines.lines().count(), 2);

@@ -13,6 +13,8 @@ fail() { echo "$*" >&2; exit 1; }
 served() {
   local what="$1" shell="$2" data="$3"
   shift 3
+  # Before the program begins: what the last one printed is not to be read.
+  : >"$bare/screen"
   env -i "$@" >"$bare/screen" 2>"$bare/errors" &
   server=$!
   local began="$SECONDS"

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_may_be_longer_than_what_is_read_first() {
+    fn long_lines_are_read_whole() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("feed");
         let position: ChangePosition = "1-40-0-00000000000000aa".parse().unwrap();

@@ -32,17 +32,24 @@ pub(crate) enum Source {
     Scan(StoredRows),
 }
 
-/// A row from a source.
+/// A row from a source, with the names of its values if it has a template.
 enum Pulled {
-    Typed(QueryRow),
+    Typed(QueryRow, Arc<Names>),
     Plain(StoredRow),
 }
 
 impl Pulled {
     fn byte_len(&self) -> u64 {
         match self {
-            Self::Typed(row) => row.row().byte_len(),
+            Self::Typed(row, _) => row.row().byte_len(),
             Self::Plain(row) => row.byte_len(),
+        }
+    }
+
+    fn into_object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        match self {
+            Self::Typed(row, names) => Ok(Bound::new(py, Row::new(&names, row))?.into_any()),
+            Self::Plain(row) => raw_row(py, &row),
         }
     }
 }
@@ -58,8 +65,9 @@ impl Source {
         match self {
             // `pull` has opened it.
             Self::Opening(..) => Poll::Ready(None),
-            Self::Query(rows, _) => {
-                Pin::new(&mut **rows).poll_next(context).map(|row| Some(row?.map(Pulled::Typed)))
+            Self::Query(rows, names) => {
+                let typed = |row| Pulled::Typed(row, Arc::clone(names));
+                Pin::new(&mut **rows).poll_next(context).map(|row| Some(row?.map(typed)))
             }
             Self::Scan(rows) => {
                 Pin::new(rows).poll_next(context).map(|row| Some(row?.map(Pulled::Plain)))
@@ -124,7 +132,6 @@ enum State {
 /// The rows that are ready, and the state after them.
 struct Reading {
     state: State,
-    names: Option<Arc<Names>>,
     ready: VecDeque<Pulled>,
 }
 
@@ -140,9 +147,8 @@ enum Step<'py> {
 fn step<'py>(py: Python<'py>, shared: &Arc<Mutex<Reading>>) -> PyResult<Step<'py>> {
     let mut reading = lock(shared);
     if let Some(pulled) = reading.ready.pop_front() {
-        let names = reading.names.clone();
         drop(reading);
-        return row_object(py, names.as_ref(), pulled).map(Step::Return);
+        return pulled.into_object(py).map(Step::Return);
     }
     let (state, next) = match std::mem::replace(&mut reading.state, State::Reading) {
         State::Idle(source) => {
@@ -159,18 +165,6 @@ fn step<'py>(py: Python<'py>, shared: &Arc<Mutex<Reading>>) -> PyResult<Step<'py
     // No Python code runs while the state is locked.
     drop(reading);
     next.map_err(|refusal| refusal.raised(py))
-}
-
-fn row_object<'py>(
-    py: Python<'py>,
-    names: Option<&Arc<Names>>,
-    pulled: Pulled,
-) -> PyResult<Bound<'py, PyAny>> {
-    match (pulled, names) {
-        (Pulled::Typed(row), Some(names)) => Ok(Bound::new(py, Row::new(names, row))?.into_any()),
-        (Pulled::Typed(_), None) => unreachable!("a query has the names of its values"),
-        (Pulled::Plain(row), _) => raw_row(py, &row),
-    }
 }
 
 /// Why a step returns no row, before the end.
@@ -268,12 +262,8 @@ pub(crate) fn rows_object<'py>(
     executor: Executor,
     source: Source,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let names = match &source {
-        Source::Opening(_, names) | Source::Query(_, names) => Some(Arc::clone(names)),
-        Source::Scan(_) => None,
-    };
     let state = State::Idle(OfProcess::new(source, executor));
-    let reading = Reading { state, names, ready: VecDeque::new() };
+    let reading = Reading { state, ready: VecDeque::new() };
     let base = RowsBase { reading: Arc::new(Mutex::new(reading)), executor };
     let base = PyClassInitializer::from(base);
     match executor.face() {

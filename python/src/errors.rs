@@ -15,8 +15,8 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
 
 /// Returns an exception of the module's own, of the named class.
 pub(crate) fn raised_as(py: Python<'_>, class: &str, text: &str) -> PyErr {
-    let exception = || PyResult::Ok(classes(py)?.getattr(class)?.call1((text,))?);
-    match exception() {
+    let exception = classes(py).and_then(|classes| classes.getattr(class)?.call1((text,)));
+    match exception {
         Ok(exception) => PyErr::from_value(exception),
         Err(error) => error,
     }

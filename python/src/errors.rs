@@ -13,6 +13,15 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
+/// Returns an exception of the module's own, of the named class.
+pub(crate) fn raised_as(py: Python<'_>, class: &str, text: &str) -> PyErr {
+    let exception = classes(py).and_then(|classes| classes.getattr(class)?.call1((text,)));
+    match exception {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
 fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
     let classes = classes(py)?;
     let class = match classes.getattr(format!("{:?}Error", error.kind())) {

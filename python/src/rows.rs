@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use rowhouse::query::{QueryRow, QueryRows};
 use rowhouse::{Error, Result, Row as StoredRow, Rows as StoredRows};
 
-use crate::errors::OrRaise;
+use crate::errors::{raised, raised_as};
 use crate::executor::{Executor, Face, Ready};
 use crate::raw::raw_row;
 use crate::row::{Names, Row};
@@ -32,17 +32,24 @@ pub(crate) enum Source {
     Scan(StoredRows),
 }
 
-/// A row from a source.
+/// A row from a source, with the names of its values if it has a template.
 enum Pulled {
-    Typed(QueryRow),
+    Typed(QueryRow, Arc<Names>),
     Plain(StoredRow),
 }
 
 impl Pulled {
     fn byte_len(&self) -> u64 {
         match self {
-            Self::Typed(row) => row.row().byte_len(),
+            Self::Typed(row, _) => row.row().byte_len(),
             Self::Plain(row) => row.byte_len(),
+        }
+    }
+
+    fn into_object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        match self {
+            Self::Typed(row, names) => Ok(Bound::new(py, Row::new(&names, row))?.into_any()),
+            Self::Plain(row) => raw_row(py, &row),
         }
     }
 }
@@ -58,8 +65,9 @@ impl Source {
         match self {
             // `pull` has opened it.
             Self::Opening(..) => Poll::Ready(None),
-            Self::Query(rows, _) => {
-                Pin::new(&mut **rows).poll_next(context).map(|row| Some(row?.map(Pulled::Typed)))
+            Self::Query(rows, names) => {
+                let typed = |row| Pulled::Typed(row, Arc::clone(names));
+                Pin::new(&mut **rows).poll_next(context).map(|row| Some(row?.map(typed)))
             }
             Self::Scan(rows) => {
                 Pin::new(rows).poll_next(context).map(|row| Some(row?.map(Pulled::Plain)))
@@ -106,42 +114,134 @@ impl Source {
     }
 }
 
-/// The state of an iterator.
+/// Whether an iterator has more rows than those that are ready.
+enum State {
+    /// The source has more rows.
+    Idle(OfProcess<Source>),
+    /// A call has the source and reads a batch.
+    Reading,
+    /// The read did not reach its end. The library's error, until it is raised; nothing if the read
+    /// was interrupted.
+    Failed(Option<Error>),
+    /// The source has no more rows.
+    Ended,
+    /// `close` was called.
+    Closed,
+}
+
+/// The rows that are ready, and the state after them.
 struct Reading {
-    /// The source; `None` after the end, and while a batch is read.
-    source: Option<OfProcess<Source>>,
-    names: Option<Arc<Names>>,
+    state: State,
     ready: VecDeque<Pulled>,
-    /// The error after the rows that are ready.
-    failed: Option<Error>,
 }
 
-impl Reading {
-    /// Returns the next row that was read already.
-    fn take_ready<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        match self.ready.pop_front() {
-            Some(Pulled::Typed(row)) => match &self.names {
-                Some(names) => Ok(Some(Bound::new(py, Row::new(names, row))?.into_any())),
-                None => Ok(None),
-            },
-            Some(Pulled::Plain(row)) => raw_row(py, &row).map(Some),
-            None => match self.failed.take() {
-                Some(error) => Err(error).or_raise(py),
-                None => Ok(None),
-            },
-        }
-    }
+/// What an iterator does next.
+enum Step<'py> {
+    Return(Bound<'py, PyAny>),
+    End,
+    /// Nothing is ready: read a batch.
+    Read(Turn),
+}
 
-    fn add(&mut self, source: OfProcess<Source>, batch: Batch) {
-        self.ready = batch.rows;
-        match batch.end {
-            None => self.source = Some(source),
-            Some(end) => self.failed = end.err(),
+/// Returns the next row or the end, or the turn to read. Rows end only where the read did.
+fn step<'py>(py: Python<'py>, shared: &Arc<Mutex<Reading>>) -> PyResult<Step<'py>> {
+    let mut reading = lock(shared);
+    if let Some(pulled) = reading.ready.pop_front() {
+        drop(reading);
+        return pulled.into_object(py).map(Step::Return);
+    }
+    let (state, next) = match std::mem::replace(&mut reading.state, State::Reading) {
+        State::Idle(source) => {
+            let reading = Arc::clone(shared);
+            (State::Reading, Ok(Step::Read(Turn { reading, source: Some(source), batch: None })))
+        }
+        State::Reading => (State::Reading, Err(Refusal::ReadByAnother)),
+        State::Failed(Some(error)) => (State::Failed(None), Err(Refusal::Failed(error))),
+        State::Failed(None) => (State::Failed(None), Err(Refusal::Interrupted)),
+        State::Ended => (State::Ended, Ok(Step::End)),
+        State::Closed => (State::Closed, Ok(Step::End)),
+    };
+    reading.state = state;
+    // No Python code runs while the state is locked.
+    drop(reading);
+    next.map_err(|refusal| refusal.raised(py))
+}
+
+/// Why a step returns no row, before the end.
+enum Refusal {
+    ReadByAnother,
+    Interrupted,
+    Failed(Error),
+}
+
+impl Refusal {
+    fn raised(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::ReadByAnother => raised_as(py, "RetryError", READ_BY_ANOTHER),
+            Self::Interrupted => raised_as(py, "ReopenError", INTERRUPTED),
+            Self::Failed(error) => raised(py, &error),
         }
     }
 }
 
-/// The iterator for both faces. Only one call reads at a time; a second one meanwhile is refused.
+const READ_BY_ANOTHER: &str = "another thread or task is reading these rows";
+const INTERRUPTED: &str =
+    "the read was interrupted: query again, or go on from the token of the last page";
+
+/// The right to read a batch, which one call has at a time. Dropping it gives the source back, with
+/// the batch; if the read was interrupted, the iterator has failed.
+struct Turn {
+    reading: Arc<Mutex<Reading>>,
+    /// The source; `None` while it is read.
+    source: Option<OfProcess<Source>>,
+    batch: Option<Batch>,
+}
+
+impl Turn {
+    async fn read(mut self) -> Self {
+        if let Some(mut source) = self.source.take() {
+            self.batch = Some(source.get_mut().pull().await);
+            self.source = Some(source);
+        }
+        self
+    }
+
+    /// Gives the batch to the iterator and returns its first row, or `None` at the end.
+    fn finish<'py>(self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let reading = Arc::clone(&self.reading);
+        drop(self);
+        match step(py, &reading)? {
+            Step::Return(row) => Ok(Some(row)),
+            // A batch without rows has an end.
+            Step::End | Step::Read(_) => Ok(None),
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut reading = lock(&self.reading);
+        // After `close`, the source and the batch are dropped.
+        if !matches!(reading.state, State::Reading) {
+            return;
+        }
+        let end = match self.batch.take() {
+            Some(batch) => {
+                reading.ready = batch.rows;
+                batch.end
+            }
+            None => None,
+        };
+        reading.state = match end {
+            None => self.source.take().map_or(State::Failed(None), State::Idle),
+            Some(Ok(())) => State::Ended,
+            Some(Err(error)) => State::Failed(Some(error)),
+        };
+    }
+}
+
+/// The iterator for both faces. Only one call reads at a time; a second one meanwhile is refused
+/// with an error.
 #[pyclass(frozen, subclass, name = "_Rows", module = "rowhouse")]
 pub(crate) struct RowsBase {
     reading: Arc<Mutex<Reading>>,
@@ -162,12 +262,8 @@ pub(crate) fn rows_object<'py>(
     executor: Executor,
     source: Source,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let names = match &source {
-        Source::Opening(_, names) | Source::Query(_, names) => Some(Arc::clone(names)),
-        Source::Scan(_) => None,
-    };
-    let source = Some(OfProcess::new(source, executor));
-    let reading = Reading { source, names, ready: VecDeque::new(), failed: None };
+    let state = State::Idle(OfProcess::new(source, executor));
+    let reading = Reading { state, ready: VecDeque::new() };
     let base = RowsBase { reading: Arc::new(Mutex::new(reading)), executor };
     let base = PyClassInitializer::from(base);
     match executor.face() {
@@ -182,14 +278,13 @@ fn lock(reading: &Mutex<Reading>) -> std::sync::MutexGuard<'_, Reading> {
 
 #[pymethods]
 impl RowsBase {
-    /// Ends the read. The iterator returns no more rows.
+    /// Ends the read. A call that waits for a row ends when its read does. The iterator returns no more rows.
     fn close(&self) {
         let mut reading = lock(&self.reading);
-        let source = reading.source.take();
-        reading.ready.clear();
-        reading.failed = None;
+        let state = std::mem::replace(&mut reading.state, State::Closed);
+        let ready = std::mem::take(&mut reading.ready);
         drop(reading);
-        drop(source);
+        drop((state, ready));
     }
 }
 
@@ -202,21 +297,14 @@ impl Rows {
     fn __next__<'py>(this: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = this.py();
         let base = this.as_super().get();
-        let source = {
-            let mut reading = lock(&base.reading);
-            if let Some(row) = reading.take_ready(py)? {
-                return Ok(Some(row));
+        match step(py, &base.reading)? {
+            Step::Return(row) => Ok(Some(row)),
+            Step::End => Ok(None),
+            Step::Read(turn) => {
+                let turn = base.executor.wait(py, async { Ok(turn.read().await) })?;
+                turn.finish(py)
             }
-            reading.source.take()
-        };
-        let Some(mut source) = source else { return Ok(None) };
-        let pulled = base.executor.wait(py, async {
-            let batch = source.get_mut().pull().await;
-            Ok((source, batch))
-        })?;
-        let mut reading = lock(&base.reading);
-        reading.add(pulled.0, pulled.1);
-        reading.take_ready(py)
+        }
     }
 }
 
@@ -230,23 +318,14 @@ impl AsyncRows {
         let py = this.py();
         let base = this.as_super().get();
         let end = || PyStopAsyncIteration::new_err(());
-        let source = {
-            let mut reading = lock(&base.reading);
-            if let Some(row) = reading.take_ready(py)? {
-                return Ok(Bound::new(py, Ready(row.unbind()))?.into_any());
+        match step(py, &base.reading)? {
+            Step::Return(row) => Ok(Bound::new(py, Ready(row.unbind()))?.into_any()),
+            Step::End => Err(end()),
+            // The turn ends in the event loop, so that no other call takes the row before.
+            Step::Read(turn) => {
+                let read = async { Ok(turn.read().await) };
+                base.executor.run(py, read, move |py, turn| turn.finish(py)?.ok_or_else(end))
             }
-            reading.source.take()
-        };
-        let Some(mut source) = source else { return Err(end()) };
-        let reading = Arc::clone(&base.reading);
-        let pulled = async move {
-            let batch = source.get_mut().pull().await;
-            lock(&reading).add(source, batch);
-            Ok(reading)
-        };
-        base.executor.run(py, pulled, move |py, reading| {
-            let row = lock(&reading).take_ready(py)?;
-            row.ok_or_else(end)
-        })
+        }
     }
 }

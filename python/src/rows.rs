@@ -278,7 +278,8 @@ fn lock(reading: &Mutex<Reading>) -> std::sync::MutexGuard<'_, Reading> {
 
 #[pymethods]
 impl RowsBase {
-    /// Ends the read. A call that waits for a row ends when its read does. The iterator returns no more rows.
+    /// Ends the read. A call that waits for a row ends when its read does. The iterator returns no
+    /// more rows.
     fn close(&self) {
         let mut reading = lock(&self.reading);
         let state = std::mem::replace(&mut reading.state, State::Closed);

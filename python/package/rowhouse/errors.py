@@ -127,6 +127,10 @@ class LayoutChangedError(RequestError):
     """A promoted index has given the table another key: get the table again."""
 
 
+class PositionLostError(RequestError):
+    """The changes after a follower's position are no longer retained; copy the table again."""
+
+
 class UnknownRegionError(RequestError):
     """The region to split or merge does not exist."""
 

@@ -118,23 +118,23 @@ struct Changes {
     table: Arc<Table>,
     mutations: Vec<Mutation>,
     /// Whether the order of changes in a row decides, beside the timestamps.
-    is_order_kept: bool,
-    /// The rows of `mutations`, if their order is kept.
+    is_ordered: bool,
+    /// The rows of `mutations`, if the changes are ordered.
     rows: HashSet<Bytes>,
 }
 
 impl Changes {
     fn new(table: Arc<Table>) -> Self {
         let families = table.descriptor().families();
-        let is_order_kept = families.iter().any(FamilyDescriptor::new_version_behavior);
-        Self { table, mutations: Vec::new(), is_order_kept, rows: HashSet::new() }
+        let is_ordered = families.iter().any(FamilyDescriptor::new_version_behavior);
+        Self { table, mutations: Vec::new(), is_ordered, rows: HashSet::new() }
     }
 
     /// Adds the mutations of a log entry, which had one sequence number at the source. Mutations
     /// that are applied together get one here, so earlier changes of a row are applied before if
     /// their order decides.
     fn add(&mut self, mutations: Vec<Mutation>) -> Result<()> {
-        if self.is_order_kept {
+        if self.is_ordered {
             if mutations.iter().any(|mutation| self.rows.contains(mutation.row())) {
                 self.apply()?;
             }

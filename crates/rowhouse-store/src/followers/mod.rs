@@ -213,8 +213,12 @@ impl Followers {
     /// writers went on until then.
     pub(crate) fn note_last_sequence(&self, regions: &[u64], last_sequence: u64) {
         let mut state = self.state.lock();
-        for owner in state.owners.iter_mut().filter(|it| regions.contains(&it.region)) {
-            owner.last_sequence = owner.last_sequence.max(last_sequence);
+        for region in regions {
+            // Only the last: a region that changed its table has an earlier one before.
+            let last = state.owners.iter_mut().rev().find(|it| it.region == *region);
+            if let Some(owner) = last {
+                owner.last_sequence = owner.last_sequence.max(last_sequence);
+            }
         }
     }
 

@@ -6,8 +6,7 @@ set -euo pipefail
 rest="$here/rest"
 begin "$1"
 gateway=""
-export APACHE_DATA="$work/apache" APACHE_ZOOKEEPER_PORT APACHE_MASTER_PORT APACHE_REGIONSERVER_PORT
-APACHE_ZOOKEEPER_PORT="$(free_port)" APACHE_MASTER_PORT="$(free_port)" APACHE_REGIONSERVER_PORT="$(free_port)"
+. "$here/apache-hbase/timed.sh" # start_apache
 stop() {
   if [ -n "$gateway" ]; then kill "$gateway" 2>/dev/null || true; wait "$gateway" 2>/dev/null || true; fi
   [ ! -d "$APACHE_DATA" ] || "$here/apache-hbase/stop.sh"
@@ -47,9 +46,7 @@ wait "$pid"
 pid=""
 
 address="127.0.0.1:$(free_port)"
-began="$(date +%s.%N)"
-"$here/apache-hbase/start.sh"
-echo "Apache HBase: started in $(echo "$(date +%s.%N) $began" | awk '{ printf "%.1f", $1 - $2 }') s"
+start_apache
 began="$(date +%s.%N)"
 "$rest/apache.sh" "${address##*:}" >>"$log" 2>&1 </dev/null &
 gateway=$!

@@ -6,8 +6,7 @@ set -euo pipefail
 thrift="$here/thrift"
 begin "$1"
 gateway=""
-export APACHE_DATA="$work/apache" APACHE_ZOOKEEPER_PORT APACHE_MASTER_PORT APACHE_REGIONSERVER_PORT
-APACHE_ZOOKEEPER_PORT="$(free_port)" APACHE_MASTER_PORT="$(free_port)" APACHE_REGIONSERVER_PORT="$(free_port)"
+. "$here/apache-hbase/timed.sh" # start_apache
 trap '[ -z "$gateway" ] || kill "$gateway" 2>/dev/null || true; [ ! -d "$APACHE_DATA" ] || "$here/apache-hbase/stop.sh"; finish' EXIT
 python3 -m venv "$work/python"
 "$work/python/bin/pip" install --quiet 'happybase==1.3.0' 'thriftpy2==0.7.1' >&2
@@ -48,9 +47,7 @@ echo "rowhouse, the whole server:"
 "$work/python/bin/python" "$thrift/measure.py" "$address" "$pid"
 
 address="127.0.0.1:$(free_port)"
-began="$(date +%s.%N)"
-"$here/apache-hbase/start.sh"
-echo "Apache HBase: started in $(echo "$(date +%s.%N) $began" | awk '{ printf "%.1f", $1 - $2 }') s"
+start_apache
 began="$(date +%s.%N)"
 "$thrift/apache.sh" "$address" >>"$log" 2>&1 </dev/null &
 gateway=$!

@@ -217,23 +217,23 @@ fn changes_before_a_promotion_are_those_of_the_tables_that_they_were_made_in() {
         if is_registered {
             store.save_follower("away", &name(), &start).unwrap();
         }
-        write(&store, "bob\0\u{1}", "1");
+        write(&store, "bob\0\u{1}\u{1}", "1");
         let between = store.changes_end().unwrap();
-        write(&store, "eve\0\u{2}", "2");
+        write(&store, "eve\0\u{1}\u{2}", "2");
         store.promote_index(&name(), "by_n").unwrap();
-        write(&store, "\u{3}jim\0", "3");
+        write(&store, "\u{3}jim\0\u{1}", "3");
         let check = |store: &Store| {
-            let all = ["bob\0\u{1}=1", "eve\0\u{2}=2", "restored", "\u{3}jim\0=3"];
+            let all = ["bob\0\u{1}\u{1}=1", "eve\0\u{1}\u{2}=2", "restored", "\u{3}jim\0\u{1}=3"];
             assert_eq!(read(&mut follow(store, from(&start))), all);
             assert_eq!(read(&mut follow(store, from(&between))), all[1..]);
             let expected = [
-                "t bob\0\u{1}=1",
-                "t.by_n \u{1}bob\0=1",
-                "t eve\0\u{2}=2",
-                "t.by_n \u{2}eve\0=2",
+                "t bob\0\u{1}\u{1}=1",
+                "t.by_n \u{1}bob\0\u{1}=1",
+                "t eve\0\u{1}\u{2}=2",
+                "t.by_n \u{2}eve\0\u{1}=2",
                 "t restored",
-                "t \u{3}jim\0=3",
-                "t.by_n jim\0\u{3}=3",
+                "t \u{3}jim\0\u{1}=3",
+                "t.by_n jim\0\u{1}\u{3}=3",
             ];
             let read = read_all(store, &start);
             let read: Vec<&str> = read.iter().map(|text| text.trim_end_matches(",")).collect();
@@ -246,6 +246,20 @@ fn changes_before_a_promotion_are_those_of_the_tables_that_they_were_made_in() {
             check(&store);
         }
     }
+}
+
+#[test]
+fn a_region_that_moved_and_was_removed_without_followers_has_its_last_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    create_with_copy(&store);
+    let start = store.changes_end().unwrap();
+    store.promote_index(&name(), "by_n").unwrap();
+    write(&store, "\u{3}jim\0\u{1}", "3");
+    store.disable_table(&name()).unwrap();
+    store.drop_table(&name()).unwrap();
+    let expected = ["restored", "\u{3}jim\0\u{1}=3", "dropped"];
+    assert_eq!(read(&mut follow(&store, from(&start))), expected);
 }
 
 #[test]
@@ -276,7 +290,7 @@ fn tables_of_regions_are_forgotten_with_the_log_that_names_them() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir);
     create_with_copy(&store);
-    write(&store, "bob\0\u{1}", "1");
+    write(&store, "bob\0\u{1}\u{1}", "1");
     store.promote_index(&name(), "by_n").unwrap();
     let file = dir.path().join("wal/FOLLOWERS");
     assert!(file.exists());
@@ -284,7 +298,7 @@ fn tables_of_regions_are_forgotten_with_the_log_that_names_them() {
     for table in ["t", "t.by_n"] {
         store.table(&TableName::parse(table).unwrap()).unwrap().flush().unwrap();
     }
-    write(&store, "\u{2}bob\0", "2");
+    write(&store, "\u{2}bob\0\u{1}", "2");
     store.roll_log().unwrap();
     assert!(!file.exists());
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use rowhouse::changes::{ChangePosition, ChangesFrom, TableChange, TableChanges};
+use rowhouse::changes::{ChangesFrom, TableChange, TableChanges};
 use rowhouse::{Database, Delete, Durability, Get, Increment, Put, Result, Row, Table, TableSpec};
 
 #[tokio::main]
@@ -90,7 +90,7 @@ impl Sums {
     pub(crate) async fn follow(&self, orders: &Table, wait: Duration) -> Result<()> {
         let place = self.place.get(&Get::new("orders")?).await?.value("p", "position");
         let from = match place {
-            Some(place) => ChangesFrom::Position(position(&place)?),
+            Some(place) => ChangesFrom::Position(String::from_utf8_lossy(&place).parse()?),
             None => ChangesFrom::Copy,
         };
         let mut changes: TableChanges = orders.changes_as("sums", from).await?;
@@ -143,10 +143,6 @@ impl Sums {
         });
         taken.await
     }
-}
-
-fn position(text: &[u8]) -> Result<ChangePosition> {
-    String::from_utf8_lossy(text).parse()
 }
 
 fn amount(order: &Row) -> i64 {

@@ -7,6 +7,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
+#[expect(dead_code, reason = "other tests use the rest")]
 mod support;
 
 #[path = "../examples"]
@@ -71,6 +72,9 @@ async fn sums_of_a_process_that_is_killed_again_and_again_are_right() {
 
     let expected = sums_in(&table).await.unwrap();
     let sums = Sums::open(sums.to_str().unwrap()).await.unwrap();
+    for customer in (0..CUSTOMERS).map(name) {
+        println!("{customer}: {} before the last run", sums.of(&customer).await.unwrap());
+    }
     sums.follow(&table, Duration::from_secs(3)).await.unwrap();
     for customer in (0..CUSTOMERS).map(name) {
         let sum = sums.of(&customer).await.unwrap();

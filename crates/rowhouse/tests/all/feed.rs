@@ -177,7 +177,7 @@ async fn the_example_of_a_copy_has_the_rows_of_a_restored_snapshot() {
     }
     let mut changes = source.changes_as("copy", ChangesFrom::Copy).await.unwrap();
     copy_to_another::follow(&mut changes, &second, &target).await.unwrap();
-    let notes = "notes".parse().unwrap();
+    let notes = rowhouse::schema::TableName::parse("notes").unwrap();
     let monday = rowhouse::admin::Snapshot::new("monday", notes).unwrap();
     first.admin().take_snapshot(monday).await.unwrap();
     source.delete(rowhouse::Delete::new("a").unwrap()).await.unwrap();

@@ -5,19 +5,40 @@
 //!
 //! Interference: the put latency without a sync, alone and while a writer on another table syncs
 //! each put.
+//!
+//! Followers of changes: the CPU time of a put without one, with one that is away, and with one that
+//! reads all the time. `cargo bench -p rowhouse-store --bench log -- followers` measures that alone.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rowhouse_model::{Durability, FamilyDescriptor, Mutation, Put, TableDescriptor, TableName};
-use rowhouse_store::{Settings, Store};
+use rowhouse_store::{ChangesFrom, Settings, Store};
 
 const LOG_BYTES: usize = 500_000_000;
 
+/// The puts of one measurement with a follower.
+const FOLLOWED_PUTS: u64 = 1_000_000;
+
+/// How often each measurement is made, by turns.
+const ROUNDS: usize = 5;
+
+/// A follower of changes beside the puts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Following {
+    Nobody,
+    Away,
+    UpToDate,
+}
+
 fn main() {
+    followers();
+    if std::env::args().any(|argument| argument == "followers") {
+        return;
+    }
     for synced in [false, true] {
         puts_beside(synced);
     }
@@ -41,6 +62,58 @@ fn main() {
             drop(store);
         }
     }
+}
+
+/// Prints the CPU time of a put beside followers: the fastest of some rounds.
+fn followers() {
+    let all = [Following::Nobody, Following::Away, Following::UpToDate];
+    let mut fastest = [f64::INFINITY; 3];
+    for _ in 0..ROUNDS {
+        for (fastest, following) in fastest.iter_mut().zip(all) {
+            *fastest = fastest.min(put_micros(following));
+        }
+    }
+    for (fastest, following) in fastest.iter().zip(all) {
+        println!("put of 100 bytes, follower {following:?}: {fastest:.3} µs CPU");
+    }
+}
+
+/// Returns the CPU time of a put that is not synced, of all threads, until the follower has read it.
+fn put_micros(following: Following) -> f64 {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        memstore_flush_bytes: 4 << 30,
+        memstore_bytes_max: 8 << 30,
+        wal_bytes_max: 4 << 30,
+        ..Settings::default()
+    };
+    let store = Store::builder(dir.path()).settings(settings).open().unwrap();
+    let name = TableName::parse("t").unwrap();
+    let family = FamilyDescriptor::new("f").unwrap();
+    store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+    let table = store.table(&name).unwrap();
+    if following == Following::Away {
+        store.save_follower("away", &name, &store.changes_end().unwrap()).unwrap();
+    }
+    let changes = (following == Following::UpToDate)
+        .then(|| store.table_changes(&name, &ChangesFrom::Now).unwrap());
+    let cpu = cpu_seconds();
+    std::thread::scope(|scope| {
+        if let Some(mut changes) = changes {
+            scope.spawn(move || {
+                let mut read = 0;
+                while read < FOLLOWED_PUTS {
+                    read += u64::from(changes.next(Duration::from_secs(1)).unwrap().is_some());
+                }
+            });
+        }
+        for number in 0..FOLLOWED_PUTS {
+            let row = format!("{:016x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            let put = Put::new(row).unwrap().add("f", "q", vec![b'v'; 100]).unwrap();
+            table.mutate(&put.into()).unwrap();
+        }
+    });
+    (cpu_seconds() - cpu) * 1e6 / FOLLOWED_PUTS as f64
 }
 
 /// Prints the put latency while another table's puts are, or are not, synced.

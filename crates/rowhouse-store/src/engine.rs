@@ -134,10 +134,9 @@ impl Engine {
     /// # Errors
     /// As [`Manifest::append`].
     pub(crate) fn append_edit(&self, kind: EditKind) -> Result<()> {
-        if self.followers.is_active() {
-            let retired = self.manifest.read(|state| state.retired_by(&kind));
-            self.followers.retire(retired, self.mvcc.reserved())?;
-        }
+        let retired = self.manifest.read(|state| state.retired_by(&kind));
+        let synced = self.log.get().map_or(0, |wal| wal.synced().last_sequence);
+        self.followers.retire(retired, self.mvcc.reserved(), synced)?;
         let Some(wal) = self.log.get() else {
             let log = *self.replayed.lock();
             self.manifest.append(&Edit { log, ..Edit::new(kind) })?;

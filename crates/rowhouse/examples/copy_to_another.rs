@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rowhouse::changes::{ChangesFrom, TableChange, TableChanges};
-use rowhouse::{Delete, Durability, Put, Result, Scan, Table, TableSpec};
+use rowhouse::{Database, Delete, Durability, Put, Result, Scan, Table, TableSpec};
 
 #[tokio::main]
 pub(crate) async fn main() -> Result<()> {
@@ -24,7 +24,7 @@ pub(crate) async fn main() -> Result<()> {
     let mut last = Delete::new("c")?;
     last.durability = Durability::FsyncWal;
     source.delete(last).await?;
-    let applied = follow(&mut changes, &target).await?;
+    let applied = follow(&mut changes, &second, &target).await?;
     println!("{applied} changes were applied");
 
     let rows = target.scan(Scan::all()).await?.collect().await?;
@@ -37,7 +37,11 @@ pub(crate) async fn main() -> Result<()> {
 }
 
 /// Applies changes until none comes for a second. A program that goes on for ever does the same.
-async fn follow(changes: &mut TableChanges, target: &Table) -> Result<u32> {
+pub(crate) async fn follow(
+    changes: &mut TableChanges,
+    second: &Database,
+    target: &Table,
+) -> Result<u32> {
     let mut applied = 0;
     while let Some(change) = changes.next_within(Duration::from_secs(1)).await? {
         match &change {
@@ -53,11 +57,10 @@ async fn follow(changes: &mut TableChanges, target: &Table) -> Result<u32> {
                 applied += 1;
             }
             TableChange::CopyEnded(_) => println!("the copy is complete"),
-            // A copy follows; rows that it does not have are to be removed.
+            // A copy follows. Delete markers here would hide what it has of older times.
             TableChange::Whole { .. } => {
-                for row in target.scan(Scan::all()).await?.collect().await? {
-                    target.delete(Delete::new(row.key().to_vec())?).await?;
-                }
+                let _ = second.admin().disable_table("notes").await;
+                second.admin().truncate_table("notes", false).await?;
             }
         }
         changes.save(change.position()).await?;

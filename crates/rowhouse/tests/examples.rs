@@ -37,6 +37,7 @@ examples! {
     metrics
     move_layout
     operation_log
+    running_sums
     salted_and_hashed
     search_posts
     server_triggers

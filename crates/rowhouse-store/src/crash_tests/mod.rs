@@ -9,6 +9,7 @@ mod history;
 mod moments;
 mod promotion;
 mod replacement;
+mod whole_changes;
 
 use rowhouse_model::{
     Delete, Durability, ErrorKind, FamilyDescriptor, Get, Namespace, Put, Scan, TableDescriptor,

@@ -170,6 +170,11 @@ impl SimulatedDisk {
         self.state.lock().failing_in = Some(changes);
     }
 
+    /// Lets changes succeed again after [`SimulatedDisk::fail_after`]: the disk works again.
+    pub(crate) fn recover(&self) {
+        self.state.lock().failing_in = None;
+    }
+
     /// Returns true if the machine has stopped: [`SimulatedDisk::fail_after`].
     pub(crate) fn has_stopped(&self) -> bool {
         self.state.lock().failing_in == Some(0)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{Error, ErrorKind, Result, TableName};
 
-use super::{Emptied, Owner, Registered, State};
+use super::{Emptied, FormerName, Owner, Registered, State};
 use crate::aside;
 use crate::disk::Disk;
 use crate::layout::WAL_DIR;
@@ -95,8 +95,8 @@ fn encode(state: &State) -> String {
     for Owner { region, table_id, last_sequence } in &state.owners {
         line(format_args!("owner {region} {table_id} {last_sequence}"));
     }
-    for (table_id, table) in &state.tables {
-        line(format_args!("table {table_id} {table}"));
+    for FormerName { table_id, name, last_sequence } in &state.names {
+        line(format_args!("table {table_id} {name} {last_sequence}"));
     }
     let crc = crc32c::crc32c(text.as_bytes());
     writeln!(text, "crc32c {crc:08x}").expect("a text takes all lines");
@@ -162,8 +162,10 @@ fn take(state: &mut State, line: &str) -> Option<()> {
             let last_sequence = number(last)?;
             state.owners.push(Owner { region: number(region)?, table_id, last_sequence });
         }
-        ["table", table_id, table] => {
-            state.tables.insert(number(table_id)?, TableName::parse(table).ok()?);
+        ["table", table_id, name, last] => {
+            let name = TableName::parse(name).ok()?;
+            let last_sequence = number(last)?;
+            state.names.push(FormerName { table_id: number(table_id)?, name, last_sequence });
         }
         _ => return None,
     }
@@ -195,7 +197,7 @@ mod tests {
             retained: vec![RetainedSegment { segment, since_millis: 1_764_633_600_000 }],
             emptied: vec![Emptied { number: 43, epoch: 5, previous: 42 }],
             owners: vec![Owner { region: 45, table_id: 12, last_sequence: 8812 }],
-            tables: [(12, table)].into(),
+            names: vec![FormerName { table_id: 12, name: table, last_sequence: 8812 }],
             ..State::default()
         }
     }
@@ -212,7 +214,7 @@ mod tests {
                 "retained 42 0000000000c0ffee 640 7 9 1764633600000",
                 "empty 43 0000000000000005 42",
                 "owner 45 12 8812",
-                "table 12 mail",
+                "table 12 mail 8812",
             ]
         );
         assert_eq!(decode(text.as_bytes()).unwrap(), state());

@@ -1,7 +1,9 @@
 //! The followers of changes: which part of the log they need, and which table a region belonged to
 //! (decision 0096).
 //!
-//! Without followers nothing is retained and nothing is written; a commit loads one flag.
+//! Without followers no log is retained, and a commit loads one flag. What is written without them
+//! is which table a region belonged to before it moved to another one, for as long as the log names
+//! it: a follower may come later with an older position.
 
 mod file;
 
@@ -37,8 +39,8 @@ struct State {
     retained: Vec<RetainedSegment>,
     emptied: Vec<Emptied>,
     owners: Vec<Owner>,
-    /// The names of tables that no longer exist.
-    tables: BTreeMap<u64, TableName>,
+    /// The names that tables had, oldest first.
+    names: Vec<FormerName>,
     /// The segments that open readers are in, by reader. Not in the file.
     readers: BTreeMap<u64, u64>,
     next_reader: u64,
@@ -72,6 +74,15 @@ struct Owner {
     last_sequence: u64,
 }
 
+/// A name that a table had: it was dropped, or got another name.
+#[derive(Clone, Debug, PartialEq)]
+struct FormerName {
+    table_id: u64,
+    name: TableName,
+    /// The last sequence number up to which the table is known to have had the name.
+    last_sequence: u64,
+}
+
 impl Followers {
     /// Reads the followers that are registered.
     ///
@@ -79,12 +90,16 @@ impl Followers {
     /// `Io`; `Unsupported` for a file from a newer version.
     pub(crate) fn open(disk: Arc<dyn Disk>, now_millis: i64) -> Result<Self> {
         let mut state = file::read(&disk, now_millis)?;
-        if state.registered.is_empty() && state != State::default() {
+        let is_active = !state.registered.is_empty();
+        if !is_active {
             // Readers without a name have ended.
-            state = State::default();
-            file::write(&*disk, &state)?;
+            let inactive = state.clone().without_followers();
+            if inactive != state {
+                file::write(&*disk, &inactive)?;
+                state = inactive;
+            }
         }
-        let is_active = AtomicBool::new(!state.registered.is_empty());
+        let is_active = AtomicBool::new(is_active);
         let state = Mutex::new(state);
         let skipped = Mutex::default();
         Ok(Self { disk, is_active, state, version: AtomicU64::new(0), skipped })
@@ -135,9 +150,6 @@ impl Followers {
         first_sequence: u64,
         now_millis: i64,
     ) -> Result<Vec<RetainedSegment>> {
-        if !self.is_active() {
-            return Ok(Vec::new());
-        }
         self.change(|state| {
             let needed_from = state.needed_from().unwrap_or(u64::MAX);
             let last = state.retained.last().map_or(0, |it| it.segment.number);
@@ -172,16 +184,30 @@ impl Followers {
         })
     }
 
-    /// Records the tables of regions that an edit is about to remove or to give to another table.
-    /// `last_sequence` is the highest sequence number that they can have so far.
-    pub(crate) fn retire(&self, regions: Vec<RetiredRegion>, last_sequence: u64) -> Result<()> {
+    /// Records the tables of regions that an edit is about to remove, or to give to another table or
+    /// name. Commits in a region that is removed have sequence numbers up to `reserved` so far; the
+    /// last commit in one that stays is at most at `synced`, which survives a power cut.
+    ///
+    /// Without followers a region that is removed is recorded only if it had another table before,
+    /// which must not be taken for its last; a position before its removal is lost.
+    pub(crate) fn retire(
+        &self,
+        regions: Vec<RetiredRegion>,
+        reserved: u64,
+        synced: u64,
+    ) -> Result<()> {
         if regions.is_empty() {
             return Ok(());
         }
         let changed = self.change(|state| {
-            for RetiredRegion { region, table_id, table } in regions {
-                state.owners.push(Owner { region, table_id, last_sequence });
-                state.tables.insert(table_id, table);
+            let is_active = state.is_active();
+            let moved: HashSet<u64> = state.owners.iter().map(|it| it.region).collect();
+            for RetiredRegion { region, table_id, table, stays } in regions {
+                if is_active || stays || moved.contains(&region) {
+                    let last_sequence = if stays { synced } else { reserved };
+                    state.owners.push(Owner { region, table_id, last_sequence });
+                    state.add_name(table_id, table, last_sequence);
+                }
             }
             Ok(())
         });
@@ -189,7 +215,7 @@ impl Followers {
         changed
     }
 
-    /// Returns a number that changes when a region is removed or changes its table.
+    /// Returns a number that changes when a region is removed, or changes its table or its name.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
@@ -222,9 +248,19 @@ impl Followers {
         }
     }
 
-    /// Returns the name of a table that no longer exists.
-    pub(crate) fn table_name(&self, table_id: u64) -> Option<TableName> {
-        self.state.lock().tables.get(&table_id).cloned()
+    /// Returns the name that a table had at a sequence number, if it has left it since.
+    pub(crate) fn name_at(&self, table_id: u64, sequence: u64) -> Option<TableName> {
+        let state = self.state.lock();
+        let mut names = state.names.iter();
+        let found = names.find(|it| it.table_id == table_id && sequence <= it.last_sequence);
+        found.map(|it| it.name.clone())
+    }
+
+    /// Returns the last name of a table that no longer exists.
+    pub(crate) fn last_name(&self, table_id: u64) -> Option<TableName> {
+        let state = self.state.lock();
+        let found = state.names.iter().rev().find(|it| it.table_id == table_id);
+        found.map(|it| it.name.clone())
     }
 
     /// Returns the segment before the one of a position, if an open removed that one because it
@@ -256,6 +292,11 @@ impl Followers {
     /// Removes a registered follower. Returns false if there is none with this name.
     pub(crate) fn remove(&self, name: &str) -> Result<bool> {
         self.change(|state| Ok(state.registered.remove(name).is_some()))
+    }
+
+    /// Returns a registered follower.
+    pub(crate) fn find(&self, name: &str) -> Option<Registered> {
+        self.state.lock().registered.get(name).cloned()
     }
 
     /// Returns the registered followers by name.
@@ -299,9 +340,9 @@ impl Followers {
         let mut state = self.state.lock();
         let mut changed = state.clone();
         let result = change(&mut changed)?;
-        let is_active = !changed.registered.is_empty() || !changed.readers.is_empty();
+        let is_active = changed.is_active();
         if !is_active {
-            changed = State { next_reader: changed.next_reader, ..State::default() };
+            changed = changed.without_followers();
         }
         if !changed.has_same_file(&state) {
             file::write(&*self.disk, &changed)?;
@@ -319,7 +360,26 @@ impl State {
             && self.retained == other.retained
             && self.emptied == other.emptied
             && self.owners == other.owners
-            && self.tables == other.tables
+            && self.names == other.names
+    }
+
+    fn is_active(&self) -> bool {
+        !self.registered.is_empty() || !self.readers.is_empty()
+    }
+
+    /// Returns what is left once there is no follower.
+    fn without_followers(self) -> Self {
+        let Self { owners, names, next_reader, .. } = self;
+        Self { owners, names, next_reader, ..Self::default() }
+    }
+
+    /// Notes that a table had a name up to a sequence number.
+    fn add_name(&mut self, table_id: u64, name: TableName, last_sequence: u64) {
+        let known = self.names.iter_mut().rev().find(|it| it.table_id == table_id);
+        match known.filter(|known| known.name == name) {
+            Some(known) => known.last_sequence = known.last_sequence.max(last_sequence),
+            None => self.names.push(FormerName { table_id, name, last_sequence }),
+        }
     }
 
     /// Notes that segment `number` is gone: a position before it is lost.
@@ -330,8 +390,9 @@ impl State {
     /// Forgets the regions that no commit from `first_sequence` on can name.
     fn forget_owners(&mut self, first_sequence: u64) {
         self.owners.retain(|it| it.last_sequence >= first_sequence);
-        let owners = &self.owners;
-        self.tables.retain(|id, _| owners.iter().any(|it| it.table_id == *id));
+        let tables: HashSet<u64> = self.owners.iter().map(|it| it.table_id).collect();
+        self.names
+            .retain(|it| it.last_sequence >= first_sequence || tables.contains(&it.table_id));
     }
 
     fn needed_from(&self) -> Option<u64> {

@@ -7,11 +7,13 @@ use rowhouse_schema::IndexOf;
 use super::{EditKind, ManifestState, TableAltered, decode_table};
 use crate::retention::Retention;
 
-/// A region that an edit removes or gives to another table.
+/// A region that an edit removes, or gives to another table or another name of its table.
 pub(crate) struct RetiredRegion {
     pub(crate) region: u64,
     pub(crate) table_id: u64,
     pub(crate) table: TableName,
+    /// Whether the region exists afterwards.
+    pub(crate) stays: bool,
 }
 
 impl ManifestState {
@@ -99,43 +101,56 @@ impl ManifestState {
         })
     }
 
-    /// Returns the regions that an edit removes or gives to another table.
+    /// Returns the regions that an edit removes, or gives to another table or another name.
     pub(crate) fn retired_by(&self, edit: &EditKind) -> Vec<RetiredRegion> {
         match edit {
             EditKind::Together(together) => {
                 let edits = together.edits.iter().filter_map(|edit| edit.kind.as_ref());
                 edits.flat_map(|edit| self.retired_by(edit)).collect()
             }
-            EditKind::TableDropped(edit) => self.retired_of(edit.table_id, |_| true),
-            EditKind::TableTruncated(edit) => self.retired_of(edit.table_id, |_| true),
-            EditKind::SnapshotRestored(edit) => self.retired_of(edit.table_id, |_| true),
+            EditKind::TableDropped(edit) => self.removed_of(edit.table_id, |_| true),
+            EditKind::TableTruncated(edit) => self.removed_of(edit.table_id, |_| true),
+            EditKind::SnapshotRestored(edit) => self.removed_of(edit.table_id, |_| true),
             EditKind::RegionTruncated(edit) => {
-                self.retired_of(edit.table_id, |region| region == edit.removed)
+                self.removed_of(edit.table_id, |region| region == edit.removed)
             }
             EditKind::RegionsReplaced(edit) => {
-                self.retired_of(edit.table_id, |region| edit.removed.contains(&region))
+                self.removed_of(edit.table_id, |region| edit.removed.contains(&region))
             }
             EditKind::TablesSwapped(edit) => {
-                let mut regions = self.retired_of(edit.table_id, |_| true);
-                regions.extend(self.retired_of(edit.other_id, |_| true));
+                let mut regions = self.moved_of(edit.table_id);
+                regions.extend(self.moved_of(edit.other_id));
                 regions
             }
+            EditKind::TableRenamed(edit) => self.moved_of(edit.table_id),
             _ => Vec::new(),
         }
     }
 
-    fn retired_of(&self, table_id: u64, is_retired: impl Fn(u64) -> bool) -> Vec<RetiredRegion> {
+    fn removed_of(&self, table_id: u64, is_removed: impl Fn(u64) -> bool) -> Vec<RetiredRegion> {
         let Some(entry) = self.tables.get(&table_id) else { return Vec::new() };
         let table = entry.descriptor.name();
-        let regions = entry.regions.keys().copied().filter(|region| is_retired(*region));
-        let retired = |region| RetiredRegion { region, table_id, table: table.clone() };
+        let regions = entry.regions.keys().copied().filter(|region| is_removed(*region));
+        let retired =
+            |region| RetiredRegion { region, table_id, table: table.clone(), stays: false };
         regions.map(retired).collect()
+    }
+
+    fn moved_of(&self, table_id: u64) -> Vec<RetiredRegion> {
+        let mut regions = self.removed_of(table_id, |_| true);
+        regions.iter_mut().for_each(|region| region.stays = true);
+        regions
     }
 
     /// Returns the table of a region that exists.
     pub(crate) fn table_id_of(&self, region_id: u64) -> Option<u64> {
         let mut tables = self.tables.iter();
         tables.find(|(_, table)| table.regions.contains_key(&region_id)).map(|(id, _)| *id)
+    }
+
+    /// Returns the name of a table that exists.
+    pub(crate) fn name_of(&self, table_id: u64) -> Option<TableName> {
+        self.tables.get(&table_id).map(|table| table.descriptor.name().clone())
     }
 }
 

@@ -18,7 +18,7 @@ use crate::flush;
 use crate::followers::Registered;
 use crate::manifest::ManifestState;
 use crate::table::{Table, TableScanner};
-use crate::wal::{Commit, LogReader, Logged, Record, TableRecord, begin_of};
+use crate::wal::{Commit, LogReader, Logged, Record, TableRecord, begin_of, check_continues};
 
 /// Where a follower of a table begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,8 +46,9 @@ pub struct Changes {
     pending: VecDeque<RowOfChange>,
     /// How many rows of the next record were delivered before.
     skip: u32,
-    /// `None` to follow all tables.
-    table: Option<Followed>,
+    /// The table that is followed; `None` to follow all. A commit is one of the table that had the
+    /// name then.
+    table: Option<TableName>,
     tables: RegionTables,
     copy: Option<Copying>,
     /// The number of this reader among the followers, and the segment that they know.
@@ -55,20 +56,18 @@ pub struct Changes {
     segment: u64,
 }
 
-/// The table that is followed.
-struct Followed {
-    name: TableName,
-    /// The id of the table that had the name at the reader's position; `None` if that is unknown:
-    /// then the name of a commit's table decides.
-    id: Option<u64>,
-}
-
 /// The tables of regions, as far as known.
 #[derive(Default)]
 struct RegionTables {
     version: u64,
-    ids: HashMap<u64, u64>,
-    names: HashMap<u64, TableName>,
+    /// By region, for commits after those that were read.
+    tables: HashMap<u64, Arc<TableOfRegion>>,
+}
+
+/// The table of a region, and the table's name.
+struct TableOfRegion {
+    id: u64,
+    name: TableName,
 }
 
 /// A copy in progress.
@@ -125,16 +124,11 @@ impl Store {
         self.inner.engine.check_open()?;
         self.check_followed(table)?;
         match from {
-            ChangesFrom::Now => {
-                let mut changes = Changes::new(self, &self.changes_end()?, Some(table))?;
-                changes.look_up_table();
-                Ok(changes)
-            }
+            ChangesFrom::Now => Changes::new(self, &self.changes_end()?, Some(table)),
             ChangesFrom::Copy => {
                 let copy = Copying::begin(self, table, None, Bytes::new())?;
                 let mut changes = Changes::new(self, &copy.begin, Some(table))?;
                 changes.copy = Some(copy);
-                changes.look_up_table();
                 Ok(changes)
             }
             ChangesFrom::Position(from) => {
@@ -199,7 +193,7 @@ impl Store {
         check_follower_name(name)?;
         self.check_followed(table)?;
         let engine = &self.inner.engine;
-        let known = engine.followers.registered().remove(name);
+        let known = engine.followers.find(name);
         if let Some(other) = known.as_ref().filter(|known| known.table != *table) {
             return Err(Error::invalid(format!(
                 "the follower is one of another table: follower={name}, table={}",
@@ -234,7 +228,18 @@ impl Store {
         flush::trim_retained(engine)
     }
 
-    /// Returns the registered followers by name.
+    /// Returns the position that a registered follower saved last; `None` if there is none with this
+    /// name. The log is not read.
+    ///
+    /// # Errors
+    /// `ServerNotRunning` once the store is closed.
+    pub fn follower_position(&self, name: &str) -> Result<Option<ChangePosition>> {
+        let engine = &self.inner.engine;
+        engine.check_open()?;
+        Ok(engine.followers.find(name).map(|follower| follower.position))
+    }
+
+    /// Returns the registered followers by name, with their lag: the log is read for each.
     pub fn followers(&self) -> Vec<FollowerStatus> {
         let engine = &self.inner.engine;
         let registered = engine.followers.registered().into_iter();
@@ -294,6 +299,7 @@ fn resolve(engine: &Engine, position: &ChangePosition) -> Result<ChangePosition>
     };
     let next = engine.wal().segment_after(previous);
     let next = next.ok_or_else(|| position.lost("the log no longer has the segment"))?;
+    check_continues(&*engine.disk, engine.wal(), &next, previous, position)?;
     Ok(begin_of(&next))
 }
 
@@ -306,7 +312,7 @@ impl Changes {
         let from = resolve(engine, from)?;
         let reader_id = engine.followers.add_reader(from.segment);
         drop(changing);
-        let table = table.map(|name| Followed { name: name.clone(), id: None });
+        let table = table.cloned();
         let changes = Self {
             store: store.clone(),
             skip: from.rows,
@@ -403,17 +409,15 @@ impl Changes {
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if all tables are followed.
     pub fn copy_again(&mut self) -> Result<()> {
-        let Some(followed) = &self.table else {
+        let Some(table) = &self.table else {
             return Err(Error::invalid("a copy is one of a table"));
         };
-        let name = followed.name.clone();
-        let copy = Copying::begin(&self.store, &name, None, Bytes::new())?;
+        let copy = Copying::begin(&self.store, table, None, Bytes::new())?;
         self.reader = LogReader::new(copy.begin.clone());
         self.pending.clear();
         self.skip = 0;
         self.returned = copy.begin.in_copy(Bytes::new());
         self.copy = Some(copy);
-        self.look_up_table();
         self.note_segment();
         Ok(())
     }
@@ -448,11 +452,8 @@ impl Changes {
         {
             kind = WholeTableChangeKind::Restored;
         }
-        if let Some(followed) = &mut self.table {
-            if followed.name != table {
-                return None;
-            }
-            followed.id = (kind != WholeTableChangeKind::Dropped).then_some(table_id);
+        if self.table.as_ref().is_some_and(|followed| *followed != table) {
+            return None;
         }
         let time = Timestamp::from_millis(millis.max(0)).unwrap_or(Timestamp::MIN);
         let read_point = self.store.inner.engine.mvcc.visible();
@@ -460,31 +461,24 @@ impl Changes {
         Some(Change::Table(WholeTableChange { position, time, table, kind, read_point }))
     }
 
-    /// Finds the table that has the followed name now.
-    fn look_up_table(&mut self) {
-        if let Some(followed) = &mut self.table {
-            followed.id = self.store.table(&followed.name).ok().map(|table| table.id());
-        }
-    }
-
     /// Returns the rows of a commit that were not delivered.
     fn rows_of(&mut self, commit: Commit, at: &ChangePosition) -> Result<VecDeque<RowOfChange>> {
         let Commit { sequence, millis, groups, .. } = commit;
         let time = millis.and_then(|millis| Timestamp::from_millis(millis.max(0)).ok());
         let mut places: HashMap<(u64, Bytes), usize> = HashMap::new();
-        let mut rows: Vec<(u64, Bytes, Vec<Cell>)> = Vec::new();
+        let mut rows: Vec<(Arc<TableOfRegion>, Bytes, Vec<Cell>)> = Vec::new();
         for (region, _, cells) in groups {
             let engine = &self.store.inner.engine;
-            let table_id = self.tables.id_of(engine, region, sequence);
-            let table_id = table_id.ok_or_else(|| at.lost("a region's table is unknown"))?;
+            let table = self.tables.table_of(engine, region, sequence);
+            let table = table.ok_or_else(|| at.lost("a region's table is unknown"))?;
             for cell in cells {
                 let row = cell.row_bytes();
-                let is_same = rows.last().is_some_and(|it| (it.0, &it.1) == (table_id, &row));
+                let is_same = rows.last().is_some_and(|it| (it.0.id, &it.1) == (table.id, &row));
                 let place = if is_same {
                     rows.len() - 1
                 } else {
-                    *places.entry((table_id, row.clone())).or_insert_with(|| {
-                        rows.push((table_id, row, Vec::new()));
+                    *places.entry((table.id, row.clone())).or_insert_with(|| {
+                        rows.push((Arc::clone(&table), row, Vec::new()));
                         rows.len() - 1
                     })
                 };
@@ -493,16 +487,12 @@ impl Changes {
         }
         let skip = std::mem::take(&mut self.skip);
         let mut left = VecDeque::new();
-        for (nth, (table_id, row, cells)) in (1..).zip(rows) {
-            let table = match &self.table {
-                _ if nth <= skip => continue,
-                Some(Followed { name, id: Some(id) }) if *id == table_id => name.clone(),
-                Some(Followed { id: Some(_), .. }) => continue,
-                Some(_) | None => self.tables.name_of(&self.store, table_id),
-            };
-            if self.table.as_ref().is_some_and(|followed| followed.name != table) {
+        for (nth, (table, row, cells)) in (1..).zip(rows) {
+            let is_other = self.table.as_ref().is_some_and(|followed| *followed != table.name);
+            if nth <= skip || is_other {
                 continue;
             }
+            let table = table.name.clone();
             let position = ChangePosition { rows: nth, ..at.clone() };
             left.push_back(RowOfChange { position, sequence, time, table, row, cells });
         }
@@ -518,10 +508,9 @@ impl Changes {
             // Readers held too much memory, the read point is too old, or the table changed as a
             // whole: the copy goes on at a newer one.
             Err(error) if error.kind() == ErrorKind::UnknownScanner => {
-                let name = self.table.as_ref().map(|followed| followed.name.clone());
-                let name = name.expect("a copy is one of a table");
+                let table = self.table.as_ref().expect("a copy is one of a table");
                 let begin = copy.begin.clone();
-                *copy = Copying::begin(&self.store, &name, Some(begin), copy.last.clone())?;
+                *copy = Copying::begin(&self.store, table, Some(begin), copy.last.clone())?;
                 copy.scan.next()?
             }
             row => row?,
@@ -532,7 +521,7 @@ impl Changes {
             return Ok(Some(Change::CopyEnded(begin)));
         };
         copy.last = Bytes::copy_from_slice(row.key());
-        let table = self.table.as_ref().map(|followed| followed.name.clone());
+        let table = self.table.clone();
         Ok(Some(Change::Copied(RowOfChange {
             position: copy.begin.in_copy(copy.last.clone()),
             sequence: copy.sequence,
@@ -605,44 +594,42 @@ fn flush_unlogged(engine: &Engine, table: &Table) -> Result<()> {
 }
 
 impl RegionTables {
-    /// Returns the table that a region belonged to at a sequence number; `None` if that is unknown.
-    fn id_of(&mut self, engine: &Engine, region: u64, sequence: u64) -> Option<u64> {
+    /// Returns the table that a region belonged to at a sequence number, with the name that it had
+    /// then; `None` if that is unknown.
+    fn table_of(
+        &mut self,
+        engine: &Engine,
+        region: u64,
+        sequence: u64,
+    ) -> Option<Arc<TableOfRegion>> {
+        let followers = &engine.followers;
         loop {
-            let version = engine.followers.version();
+            let version = followers.version();
             if version != self.version {
                 *self = Self { version, ..Self::default() };
             }
-            if let Some(id) = self.ids.get(&region) {
-                return Some(*id);
+            if let Some(table) = self.tables.get(&region) {
+                return Some(Arc::clone(table));
             }
-            let owner = engine.followers.owner_at(region, sequence);
+            let owner = followers.owner_at(region, sequence);
             let live = || engine.manifest.read(|state| state.table_id_of(region));
             // Writers went on while the edit that removed the region was written.
-            let id = owner.or_else(live).or_else(|| engine.followers.last_owner(region));
-            if engine.followers.version() != version {
+            let id = owner.or_else(live).or_else(|| followers.last_owner(region));
+            let former = id.and_then(|id| followers.name_at(id, sequence));
+            let is_former = owner.is_some() || former.is_some();
+            let name = id.and_then(|id| {
+                let live = || engine.manifest.read(|state| state.name_of(id));
+                former.or_else(live).or_else(|| followers.last_name(id))
+            });
+            if followers.version() != version {
                 continue;
             }
-            // A region that has changed its table has another one for later sequence numbers.
-            if owner.is_none()
-                && let Some(id) = id
-            {
-                self.ids.insert(region, id);
+            let table = Arc::new(TableOfRegion { id: id?, name: name? });
+            // Later sequence numbers may have another table or name.
+            if !is_former {
+                self.tables.insert(region, Arc::clone(&table));
             }
-            return id;
+            return Some(table);
         }
-    }
-
-    fn name_of(&mut self, store: &Store, table_id: u64) -> TableName {
-        if let Some(name) = self.names.get(&table_id) {
-            return name.clone();
-        }
-        let engine = &store.inner.engine;
-        let live = engine
-            .manifest
-            .read(|state| state.tables.get(&table_id).map(|table| table.descriptor.name().clone()));
-        let name = live.or_else(|| engine.followers.table_name(table_id));
-        let name = name.unwrap_or_else(TableName::meta);
-        self.names.insert(table_id, name.clone());
-        name
     }
 }

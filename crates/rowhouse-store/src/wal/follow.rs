@@ -1,10 +1,12 @@
 //! Reads the log while it is written, for followers: no further than it is synced, and not beyond a
 //! change of a table that is in progress.
 
+use std::error::Error as _;
+use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rowhouse_model::{ChangePosition, Result};
+use rowhouse_model::{ChangePosition, Error, ErrorKind, Result};
 
 use super::reader::{RecordRead, SegmentReader};
 use super::record::{NO_SEQUENCE, Record, SealedRecord, TableRecord};
@@ -249,7 +251,7 @@ impl LogReader {
         visible: impl Fn() -> u64,
     ) -> Result<Option<Logged>> {
         loop {
-            if self.position.offset >= self.end && !self.advance(wal)? {
+            if self.position.offset >= self.end && !self.advance(wal, disk)? {
                 return Ok(None);
             }
             let offset = self.position.offset;
@@ -281,7 +283,10 @@ impl LogReader {
 
     /// Finds out how far the log may be read now, and goes on to the next segment at the end of
     /// one. Returns true if there is something to read.
-    fn advance(&mut self, wal: &Wal) -> Result<bool> {
+    ///
+    /// # Errors
+    /// `PositionLost` if the segment is gone, or one is missing after it.
+    fn advance(&mut self, wal: &Wal, disk: &dyn Disk) -> Result<bool> {
         loop {
             let readable = wal.readable();
             let listed = wal.find_segment(self.position.segment);
@@ -302,13 +307,14 @@ impl LogReader {
                 return Ok(false);
             }
             let next = wal.segment_after(listed.number).expect("a later segment is written");
+            check_continues(disk, wal, &next, listed.number, &self.position)?;
             *self = Self::new(begin_of(&next));
             self.is_verified = true;
         }
     }
 
     /// Returns the error for a place where a record was expected.
-    fn not_a_record(&self, wal: &Wal) -> rowhouse_model::Error {
+    fn not_a_record(&self, wal: &Wal) -> Error {
         let listed = wal.find_segment(self.position.segment);
         if !listed.is_some_and(|segment| is_of(&segment, &self.position)) {
             return self.position.lost("the log no longer has the segment");
@@ -322,22 +328,60 @@ impl LogReader {
     }
 }
 
+/// Checks that a segment continues segment `left`, which a reader has passed: all before `position`.
+///
+/// # Errors
+/// `PositionLost` if another segment was between them; as [`SegmentReader::begin`].
+pub(crate) fn check_continues(
+    disk: &dyn Disk,
+    wal: &Wal,
+    next: &ListedSegment,
+    left: u64,
+    position: &ChangePosition,
+) -> Result<()> {
+    let mut reader = open(disk, wal, &begin_of(next)).map_err(|error| match error.kind() {
+        ErrorKind::PositionLost => position.lost("the log no longer has the next segment"),
+        _ => error,
+    })?;
+    // The record is there since the segment is part of the log. What follows may be in writing.
+    reader.limit(reader.len.min(BEGIN_END_MAX));
+    let begin = reader.begin()?;
+    let begin = begin.ok_or_else(|| reader.damaged(HEADER_LEN as u64, "it does not begin"))?;
+    match begin.previous {
+        // Begun at an open, when recovery needed no segment before it. Those that were retained
+        // are listed, and an open forgets those before one whose file is missing.
+        0 => Ok(()),
+        previous if previous == left => Ok(()),
+        previous => Err(position.lost(format_args!("log segment {previous} is missing"))),
+    }
+}
+
+/// The offset up to which a segment's first record ends at most.
+const BEGIN_END_MAX: u64 = 256;
+
 /// Opens a segment under the name that it has now.
 fn open(disk: &dyn Disk, wal: &Wal, position: &ChangePosition) -> Result<SegmentReader> {
     let number = position.segment;
-    let mut opened = None;
+    let mut failed = None;
     // It may be renamed between two attempts, once.
     for path in [segment::path(number), segment::retained_path(number), segment::path(number)] {
         match SegmentReader::open_at(disk, number, path) {
             Ok(reader) if reader.header.epoch == position.epoch => return Ok(reader),
             Ok(_) => return Err(position.lost("the log has another segment of the number")),
-            Err(error) => opened = Some(error),
+            Err(error) if is_not_found(&error) => {}
+            Err(error) => failed = Some(error),
         }
     }
-    if wal.find_segment(number).is_none() {
-        return Err(position.lost("the log no longer has the segment"));
+    match failed {
+        Some(error) if wal.find_segment(number).is_some() => Err(error),
+        Some(_) | None => Err(position.lost("the log no longer has the segment")),
     }
-    Err(opened.expect("three attempts have failed"))
+}
+
+/// Returns true if an error says that there is no such file.
+fn is_not_found(error: &Error) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    source.is_some_and(|source| source.kind() == io::ErrorKind::NotFound)
 }
 
 /// Removes the files of retained segments other than `needed`.
@@ -349,9 +393,8 @@ pub(crate) fn remove_unneeded(
     let is_needed = |number: u64| needed.iter().any(|it| it.segment.number == number);
     for &number in files.iter().filter(|number| !is_needed(**number)) {
         let path = segment::retained_path(number);
-        disk.remove(&path).map_err(|source| {
-            rowhouse_model::Error::io(format_args!("cannot remove {path}"), source)
-        })?;
+        disk.remove(&path)
+            .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))?;
     }
     Ok(())
 }

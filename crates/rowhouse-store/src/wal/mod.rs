@@ -12,7 +12,7 @@ mod segments;
 mod synced;
 mod writer;
 
-pub(crate) use follow::{Hold, LogReader, Logged, begin_of, remove_unneeded};
+pub(crate) use follow::{Hold, LogReader, Logged, begin_of, check_continues, remove_unneeded};
 #[cfg(feature = "fuzzing")]
 pub(crate) use record::reencode;
 pub(crate) use record::{Commit, Record, RecordBody, SealedRecord, TableRecord};

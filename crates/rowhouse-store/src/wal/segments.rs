@@ -1,5 +1,6 @@
 //! Log files: made ahead of need, and reused.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -213,10 +214,16 @@ impl Segments {
             .map_err(|source| Error::io(format_args!("cannot rename {path}"), source))
     }
 
-    /// Removes a segment that no follower needs any more.
+    /// Removes a segment that no follower needs any more, if its file is still there.
     pub(super) fn remove_retained(&self, number: u64) -> Result<()> {
         tracing::debug!(number, "retained log segment no longer needed");
-        self.remove(&segment::retained_path(number))
+        let path = segment::retained_path(number);
+        match self.disk.remove(&path) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                Err(Error::io(format_args!("cannot remove {path}"), source))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Removes the files retained for reuse.

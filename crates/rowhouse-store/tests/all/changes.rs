@@ -182,6 +182,214 @@ fn a_table_that_replaces_another_is_copied_by_the_followers_of_its_new_name() {
     assert_eq!(read(&mut changes), ["copied new=2", "copied", "later=3"]);
 }
 
+/// A table with a copy under another key.
+fn create_with_copy(store: &Store) {
+    let table = TableDescriptor::new(name())
+        .family(FamilyDescriptor::new("f").unwrap())
+        .attribute("rowhouse.key", "1 [user string][n u8]")
+        .attribute("rowhouse.indexes", "1 by_n [n] covers *");
+    store.create_table(table, &[]).unwrap();
+}
+
+/// Returns what all tables' followers read from a position on, with the tables.
+fn read_all(store: &Store, position: &ChangePosition) -> Vec<String> {
+    let mut changes = store.changes(position).unwrap();
+    let mut texts = Vec::new();
+    while let Some(change) = changes.next_now().unwrap() {
+        let table = match &change {
+            Change::Row(row) | Change::Copied(row) => row.table.to_string(),
+            Change::Table(change) => change.table.to_string(),
+            Change::CopyEnded(_) => String::new(),
+        };
+        texts.push(format!("{table} {}", text(&change)));
+    }
+    texts
+}
+
+#[test]
+fn changes_before_a_promotion_are_those_of_the_tables_that_they_were_made_in() {
+    // With a follower that is away, and with none at all; in this process, and after a restart.
+    for (is_registered, restarts) in [(false, false), (false, true), (true, true)] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(&dir);
+        create_with_copy(&store);
+        let start = store.changes_end().unwrap();
+        if is_registered {
+            store.save_follower("away", &name(), &start).unwrap();
+        }
+        write(&store, "bob\0\u{1}\u{1}", "1");
+        let between = store.changes_end().unwrap();
+        write(&store, "eve\0\u{1}\u{2}", "2");
+        store.promote_index(&name(), "by_n").unwrap();
+        write(&store, "\u{3}jim\0\u{1}", "3");
+        let check = |store: &Store| {
+            let all = ["bob\0\u{1}\u{1}=1", "eve\0\u{1}\u{2}=2", "restored", "\u{3}jim\0\u{1}=3"];
+            assert_eq!(read(&mut follow(store, from(&start))), all);
+            assert_eq!(read(&mut follow(store, from(&between))), all[1..]);
+            let expected = [
+                "t bob\0\u{1}\u{1}=1",
+                "t.by_n \u{1}bob\0\u{1}=1",
+                "t eve\0\u{1}\u{2}=2",
+                "t.by_n \u{2}eve\0\u{1}=2",
+                "t restored",
+                "t \u{3}jim\0\u{1}=3",
+                "t.by_n jim\0\u{1}\u{3}=3",
+            ];
+            let read = read_all(store, &start);
+            let read: Vec<&str> = read.iter().map(|text| text.trim_end_matches(",")).collect();
+            assert_eq!(read, expected);
+        };
+        check(&store);
+        if restarts {
+            store.close().unwrap();
+            store = open(&dir);
+            check(&store);
+        }
+    }
+}
+
+#[test]
+fn a_region_that_moved_and_was_removed_without_followers_has_its_last_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    create_with_copy(&store);
+    let start = store.changes_end().unwrap();
+    store.promote_index(&name(), "by_n").unwrap();
+    write(&store, "\u{3}jim\0\u{1}", "3");
+    store.disable_table(&name()).unwrap();
+    store.drop_table(&name()).unwrap();
+    let expected = ["restored", "\u{3}jim\0\u{1}=3", "dropped"];
+    assert_eq!(read(&mut follow(&store, from(&start))), expected);
+}
+
+#[test]
+fn changes_before_a_replacement_have_the_name_that_their_table_had() {
+    for is_registered in [false, true] {
+        let (_dir, store) = store();
+        let new = TableName::parse("t.new").unwrap();
+        create(&store, &new);
+        let start = store.changes_end().unwrap();
+        if is_registered {
+            store.save_follower("away", &name(), &start).unwrap();
+            write(&store, "old", "1");
+        }
+        store.table(&new).unwrap().mutate(&put("new", "2")).unwrap();
+        store.replace_table(&name(), &new, |_| Ok(())).unwrap();
+        write(&store, "later", "3");
+        // Commits in a region that was removed while there was no follower are lost.
+        let all = ["old=1", "dropped", "restored", "later=3"];
+        let expected = if is_registered { &all[..] } else { &all[1..] };
+        assert_eq!(read(&mut follow(&store, from(&start))), expected);
+        let mut of_new = store.table_changes(&new, &from(&start)).unwrap();
+        assert_eq!(read(&mut of_new), ["new=2", "dropped"]);
+    }
+}
+
+#[test]
+fn tables_of_regions_are_forgotten_with_the_log_that_names_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    create_with_copy(&store);
+    write(&store, "bob\0\u{1}\u{1}", "1");
+    store.promote_index(&name(), "by_n").unwrap();
+    let file = dir.path().join("wal/FOLLOWERS");
+    assert!(file.exists());
+    store.roll_log().unwrap();
+    for table in ["t", "t.by_n"] {
+        store.table(&TableName::parse(table).unwrap()).unwrap().flush().unwrap();
+    }
+    write(&store, "\u{2}bob\0\u{1}", "2");
+    store.roll_log().unwrap();
+    assert!(!file.exists());
+}
+
+/// Returns the path of a log file with this number.
+fn log_file(dir: &tempfile::TempDir, number: u64, is_retained: bool) -> std::path::PathBuf {
+    let extension = if is_retained { "retained" } else { "wal" };
+    dir.path().join(format!("wal/{number:010}.{extension}"))
+}
+
+/// Returns a store with a follower at the beginning of retained segments, the position, and the
+/// number of a segment between.
+fn store_with_retained_segments() -> (tempfile::TempDir, Store, ChangePosition, u64) {
+    let (dir, store) = store();
+    let start = store.changes_end().unwrap();
+    store.save_follower("slow", &name(), &start).unwrap();
+    for n in 0..6 {
+        write(&store, &format!("row{n}"), "1");
+        store.table(&name()).unwrap().flush().unwrap();
+        store.roll_log().unwrap();
+    }
+    let missing = start.segment + 2;
+    assert!(log_file(&dir, missing, true).exists());
+    (dir, store, start, missing)
+}
+
+/// Reads until the place is lost. Returns how many changes were read.
+fn read_until_lost(changes: &mut Changes) -> usize {
+    for count in 0.. {
+        match changes.next_now() {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("{count} changes were read to the end"),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::PositionLost, "{error}");
+                // It stays lost.
+                let again = changes.next_now().unwrap_err();
+                assert_eq!(again.kind(), ErrorKind::PositionLost);
+                return count;
+            }
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn a_removed_segment_is_a_lost_place_and_not_a_gap() {
+    let (dir, store, start, missing) = store_with_retained_segments();
+    let mut changes = follow(&store, from(&start));
+    std::fs::remove_file(log_file(&dir, missing, true)).unwrap();
+    assert_eq!(read_until_lost(&mut changes), 2);
+    // The rest can be removed all the same.
+    drop(changes);
+    store.drop_follower("slow").unwrap();
+    assert!(!log_file(&dir, missing + 1, true).exists());
+}
+
+#[test]
+fn a_segment_that_is_removed_while_the_store_is_closed_is_a_lost_place() {
+    for is_listed in [true, false] {
+        let (dir, store, start, missing) = store_with_retained_segments();
+        store.close().unwrap();
+        std::fs::remove_file(log_file(&dir, missing, true)).unwrap();
+        if !is_listed {
+            forget_segment(&dir, missing);
+        }
+        let store = open(&dir);
+        let read = match store.table_changes(&name(), &from(&start)) {
+            Ok(mut changes) => read_until_lost(&mut changes),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::PositionLost);
+                0
+            }
+        };
+        // Without the line in the list the segments before it are there.
+        assert_eq!(read, if is_listed { 0 } else { 2 });
+    }
+}
+
+/// Removes the line of a retained segment from the list of them.
+fn forget_segment(dir: &tempfile::TempDir, number: u64) {
+    let path = dir.path().join("wal/FOLLOWERS");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let line = format!("retained {number} ");
+    assert!(text.contains(&line), "{text}");
+    let is_left = |text: &&str| !text.starts_with(&line) && !text.starts_with("crc32c ");
+    let mut left: String = text.split_inclusive('\n').filter(is_left).collect();
+    let crc = crc32c::crc32c(left.as_bytes());
+    left.push_str(&format!("crc32c {crc:08x}\n"));
+    std::fs::write(path, left).unwrap();
+}
+
 #[test]
 fn a_cloned_snapshot_is_copied_and_a_region_that_is_gone_still_has_its_table() {
     let (_dir, store) = store();

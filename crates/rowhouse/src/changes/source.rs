@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use rowhouse_client::{ReadChanges, ReadFrom};
 use rowhouse_model::{
-    Bytes, Change, ChangePosition, Error, ErrorKind, FollowerStatus, Result, TableName,
-    WholeTableChange, WholeTableChangeKind,
+    Bytes, Change, ChangePosition, Error, ErrorKind, Result, TableName, WholeTableChange,
+    WholeTableChangeKind,
 };
 use rowhouse_store::{Changes, ChangesFrom as StoreFrom, Store};
 
@@ -172,15 +172,16 @@ fn open_in(
     follower: Option<&str>,
     from: ChangesFrom,
 ) -> Result<Changes> {
-    let registered: Option<FollowerStatus> = follower.and_then(|name| {
-        let mut followers = store.followers().into_iter();
-        followers.find(|follower| follower.name == name)
-    });
-    let from = match (from, &registered) {
+    let saved = match follower {
+        Some(name) => store.follower_position(name)?,
+        None => None,
+    };
+    let is_registered = saved.is_some();
+    let from = match (from, saved) {
         (ChangesFrom::Now, _) => StoreFrom::Now,
         (ChangesFrom::Copy, _) => StoreFrom::Copy,
         (ChangesFrom::Position(position), _) => StoreFrom::Position(position),
-        (ChangesFrom::Saved, Some(follower)) => StoreFrom::Position(follower.position.clone()),
+        (ChangesFrom::Saved, Some(saved)) => StoreFrom::Position(saved),
         (ChangesFrom::Saved, None) => {
             return Err(Error::invalid(format!(
                 "there is no follower with a saved position, say from where it begins: follower={}",
@@ -189,7 +190,7 @@ fn open_in(
         }
     };
     let changes = store.table_changes(table, &from)?;
-    if let Some(name) = follower.filter(|_| registered.is_none()) {
+    if let Some(name) = follower.filter(|_| !is_registered) {
         store.save_follower(name, table, &changes.position())?;
     }
     Ok(changes)

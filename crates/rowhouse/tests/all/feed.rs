@@ -8,6 +8,10 @@ use rowhouse::{Database, Durability, ErrorKind, Table, TableSpec};
 
 use crate::support::on_both;
 
+#[path = "../../examples/copy_to_another.rs"]
+#[expect(dead_code, reason = "the example's own run is another test")]
+mod copy_to_another;
+
 const WAIT: Duration = Duration::from_secs(30);
 
 async fn mail(database: &Database) -> Table {
@@ -157,4 +161,31 @@ async fn concurrent_writers_are_followed_without_a_gap() {
         }
     })
     .await;
+}
+
+#[tokio::test]
+async fn the_example_of_a_copy_has_the_rows_of_a_restored_snapshot() {
+    let dirs = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let first = rowhouse::open(dirs[0].path().to_str().unwrap()).await.unwrap();
+    let second = rowhouse::open(dirs[1].path().to_str().unwrap()).await.unwrap();
+    let spec = || TableSpec::new("notes").family("n");
+    let source = first.create_table(spec()).await.unwrap();
+    let target = second.create_table(spec()).await.unwrap();
+    for row in ["a", "b"] {
+        let put = rowhouse::Put::new(row).unwrap().add("n", "text", row).unwrap();
+        source.put(put).await.unwrap();
+    }
+    let mut changes = source.changes_as("copy", ChangesFrom::Copy).await.unwrap();
+    copy_to_another::follow(&mut changes, &second, &target).await.unwrap();
+    let notes = rowhouse::schema::TableName::parse("notes").unwrap();
+    let monday = rowhouse::admin::Snapshot::new("monday", notes).unwrap();
+    first.admin().take_snapshot(monday).await.unwrap();
+    source.delete(rowhouse::Delete::new("a").unwrap()).await.unwrap();
+    first.admin().disable_table("notes").await.unwrap();
+    first.admin().restore_snapshot("monday").await.unwrap();
+    first.admin().enable_table("notes").await.unwrap();
+    copy_to_another::follow(&mut changes, &second, &target).await.unwrap();
+    let rows = target.scan(rowhouse::Scan::all()).await.unwrap().collect().await.unwrap();
+    let keys: Vec<_> = rows.iter().map(|row| row.key().to_vec()).collect();
+    assert_eq!(keys, [b"a", b"b"]);
 }

@@ -62,6 +62,11 @@ pub(super) fn takes_large_arguments(method: Method) -> bool {
     )
 }
 
+/// Returns true for methods that may read a whole table before they return a row.
+pub(super) fn reads_on(method: Method) -> bool {
+    matches!(method, Method::ScannerGet | Method::ScannerGetList)
+}
+
 impl Caller<'_> {
     /// Makes a call. The match over methods has no wildcard, so it lists all of them.
     pub(super) async fn call(

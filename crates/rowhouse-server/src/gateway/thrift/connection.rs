@@ -2,6 +2,7 @@
 
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
@@ -14,12 +15,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
-use super::call::{Caller, Returned, takes_large_arguments};
+use super::call::{Caller, Returned, reads_on, takes_large_arguments};
 use super::scanners::Scanners;
 use crate::access::Stream;
 use crate::connection::Pace;
 use crate::gateway::Session;
-use crate::limits::{BUFFER_KEEP_BYTES, INPUT_BYTES_MAX, INPUT_BYTES_MIN, THRIFT_FIRST_WAIT};
+use crate::limits::{
+    BUFFER_KEEP_BYTES, CLOSED_LOOK, INPUT_BYTES_MAX, INPUT_BYTES_MIN, THRIFT_FIRST_WAIT,
+};
 use crate::memory::{CALL_BYTES, Reserved, SMALL_REQUEST_BYTES, TURN_BYTES};
 
 /// The bytes before a message in a frame.
@@ -184,7 +187,9 @@ impl<'a> Connection<'a> {
                     scanners: self.scanners,
                     scanner_count: &self.scanner_count,
                 };
-                let returned = caller.call(method, args, memory).await;
+                let call = caller.call(method, args, memory);
+                let returned =
+                    if reads_on(method) { self.watched(call).await } else { call.await };
                 returned.map(|Returned { answer, memory }| {
                     held = memory;
                     answer
@@ -198,6 +203,23 @@ impl<'a> Connection<'a> {
             self.write().await?;
         }
         Ok(())
+    }
+
+    /// Waits for a call that reads. If the client closes the connection meanwhile, whatever it has
+    /// sent before, the connection's calls end.
+    async fn watched<T>(&self, call: impl Future<Output = T>) -> T {
+        let share = self.session.share();
+        let mut call = pin!(call);
+        loop {
+            tokio::select! {
+                returned = &mut call => return returned,
+                () = tokio::time::sleep(CLOSED_LOOK), if !share.is_closed() => {
+                    if self.stream.is_read_closed().await {
+                        share.close();
+                    }
+                }
+            }
+        }
     }
 
     /// Reads a call's arguments.

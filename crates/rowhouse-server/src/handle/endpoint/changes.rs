@@ -46,15 +46,16 @@ pub(super) fn answer(
 /// Returns a reader at the place from which the caller reads. Registers a follower that is not
 /// known, and saves the position if that is all that the call is for.
 fn begin(store: &Store, table: &TableName, request: &ReadChanges) -> Result<Changes> {
-    let registered = request.follower.as_ref().and_then(|name| {
-        let mut followers = store.followers().into_iter();
-        followers.find(|follower| follower.name == *name)
-    });
-    let from = match (&request.from, &registered) {
+    let saved = match &request.follower {
+        Some(name) => store.follower_position(name)?,
+        None => None,
+    };
+    let is_registered = saved.is_some();
+    let from = match (&request.from, saved) {
         (ReadFrom::Now, _) => ChangesFrom::Now,
         (ReadFrom::Copy, _) => ChangesFrom::Copy,
         (ReadFrom::Position(position), _) => ChangesFrom::Position(position.clone()),
-        (ReadFrom::Saved, Some(follower)) => ChangesFrom::Position(follower.position.clone()),
+        (ReadFrom::Saved, Some(saved)) => ChangesFrom::Position(saved),
         (ReadFrom::Saved, None) => {
             let name = request.follower.clone().unwrap_or_default();
             return Err(Error::invalid(format!(
@@ -65,7 +66,7 @@ fn begin(store: &Store, table: &TableName, request: &ReadChanges) -> Result<Chan
     };
     let changes = store.table_changes(table, &from)?;
     if let Some(name) = &request.follower
-        && (registered.is_none() || request.limit == Some(0))
+        && (!is_registered || request.limit == Some(0))
     {
         store.save_follower(name, table, &changes.position())?;
     }
@@ -106,5 +107,46 @@ fn bytes_of(change: &Change) -> usize {
             row.row.len() + cells.sum::<usize>()
         }
         Change::CopyEnded(_) | Change::Table(_) => 0,
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rowhouse_model::{Durability, FamilyDescriptor, Mutation, Put, TableDescriptor};
+
+    use super::*;
+
+    /// Returns how many reads of files this thread has made.
+    fn reads() -> u64 {
+        let counts = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+        let line = counts.lines().find_map(|line| line.strip_prefix("syscr: "));
+        line.unwrap().parse().unwrap()
+    }
+
+    fn reads_of_call(others: usize) -> u64 {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let name = TableName::parse("t").unwrap();
+        let table = TableDescriptor::new(name.clone()).family(FamilyDescriptor::new("f").unwrap());
+        store.create_table(table, &[]).unwrap();
+        let position = store.changes_end().unwrap();
+        for other in 0..others {
+            store.save_follower(&format!("other{other}"), &name, &position).unwrap();
+        }
+        store.save_follower("own", &name, &position).unwrap();
+        let mut put = Put::new("row").unwrap().add("f", "q", "value").unwrap();
+        put.durability = Durability::FsyncWal;
+        store.table(&name).unwrap().mutate(&Mutation::from(put)).unwrap();
+        let follower = Some("own".to_owned());
+        let request =
+            ReadChanges { from: ReadFrom::Saved, follower, wait_millis: 0, limit: None };
+        let before = reads();
+        drop(begin(&store, &name, &request).unwrap());
+        reads() - before
+    }
+
+    #[test]
+    fn a_call_of_a_follower_does_not_read_the_log_for_the_others() {
+        assert_eq!(reads_of_call(0), reads_of_call(40));
     }
 }

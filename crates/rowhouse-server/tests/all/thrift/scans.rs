@@ -1,10 +1,14 @@
 //! Scanners: regions, connections, queries, limits.
 
+use std::time::Duration;
+
 use bytes::Bytes;
+use rowhouse_format::convert::procedure::fault::{self, FaultCall};
 use rowhouse_format::convert::region;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Service;
-use rowhouse_format::thrift::{Args, Method, Mutation, Pairs, TScan};
+use rowhouse_format::thrift::{Args, MessageKind, Method, Mutation, Pairs, TScan};
+use rowhouse_model::{FaultCallKind, FaultEffect, FaultRule};
 
 use super::client::{CARRIAGES, ThriftClient};
 use super::{connect, server};
@@ -165,6 +169,38 @@ fn a_scanner_is_read_on_other_connections_and_in_other_protocols() {
     assert_eq!(keys(&next(&mut client, number, 1)), ["08"]);
     assert_eq!(close(&mut client, number), "reply {}");
     assert_eq!(next(&mut client, number, 1), "reply {2: {1: \"scanner ID is invalid\"}}");
+}
+
+/// A scanner is read by one call at a time: a call on another connection waits for the first, which
+/// a fault delays for longer than the client waits.
+#[test]
+fn a_read_of_a_scanner_ends_with_the_connection_of_its_client() {
+    let server = server(|options| options.allow_faults = true);
+    let mut client = filled(&server);
+    let number = open(&mut client, TScan::default(), &[]);
+    let delay = FaultEffect::Delay(Duration::from_secs(3600));
+    let scans = Some(FaultCallKind::Scan);
+    let rule = FaultRule { call: scans, hits_max: Some(1), ..FaultRule::new(delay) };
+    let procedure = fault::call_to_proto(&FaultCall::Add(rule));
+    server.connect(Service::Master).call(&proto::ExecProcedureRequest { procedure }).unwrap();
+    let args = Args { scanner: Some(number), row_count: Some(10), ..Args::default() };
+    client.send(Method::ScannerGetList.name(), MessageKind::Call, |writer| {
+        args.write(Method::ScannerGetList, writer);
+    });
+    // The delayed call has begun once no other is hit.
+    let mut other = connect(&server);
+    let is_hit = || {
+        let procedure = fault::call_to_proto(&FaultCall::List);
+        let call = proto::ExecProcedureRequest { procedure };
+        let listed = server.connect(Service::Master).call(&call).unwrap();
+        let rules = fault::statuses_from_bytes(listed.return_data.unwrap()).unwrap();
+        rules.iter().all(|rule| rule.hits == 1)
+    };
+    while !is_hit() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    drop(client);
+    assert_eq!(keys(&next(&mut other, number, 3)), ["00", "01", "02"]);
 }
 
 #[test]

@@ -138,8 +138,7 @@ mod tests {
         put.durability = Durability::FsyncWal;
         store.table(&name).unwrap().mutate(&Mutation::from(put)).unwrap();
         let follower = Some("own".to_owned());
-        let request =
-            ReadChanges { from: ReadFrom::Saved, follower, wait_millis: 0, limit: None };
+        let request = ReadChanges { from: ReadFrom::Saved, follower, wait_millis: 0, limit: None };
         let before = reads();
         drop(begin(&store, &name, &request).unwrap());
         reads() - before

@@ -2,12 +2,14 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
+use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use rowhouse_format::hfile::{BloomChunk, DataBlock, Index};
+use rowhouse_format::hfile::{BlockOutline, BloomChunk, DataBlock, Index};
 
 /// A block's origin: file id and offset.
 pub(crate) type BlockKey = (u64, u64);
@@ -71,7 +73,34 @@ pub(crate) struct BlockCache {
     /// Blocks from IN_MEMORY families: a quarter of the capacity, as in HBase, from the first such
     /// block on.
     in_memory: OnceLock<Cache<BlockKey, CachedBlock, ByBytes>>,
+    /// Outlines of blocks, by which gets read parts of them: a sixteenth of the capacity, from the
+    /// first block on that is read while the cache is full.
+    outlines: OnceLock<Cache<BlockKey, Arc<CachedOutline>, ByBytes>>,
+    /// Held while a cache is added, which takes its share from `blocks`.
+    adding: Mutex<()>,
 }
+
+/// The outline of a block.
+pub(crate) struct CachedOutline {
+    outline: BlockOutline,
+    /// How many reads there were since the block was read as a whole.
+    reads: AtomicU32,
+}
+
+impl CachedOutline {
+    pub(crate) fn outline(&self) -> &BlockOutline {
+        &self.outline
+    }
+
+    /// Counts a read of a row in the block. Returns true if it is to read and cache the whole
+    /// block: every eighth read does, so that blocks that are read often are soon cached.
+    pub(crate) fn reads_block(&self) -> bool {
+        self.reads.fetch_add(1, Ordering::Relaxed) % READS_PER_BLOCK == READS_PER_BLOCK - 1
+    }
+}
+
+/// One in this many reads of rows in a block reads the whole block.
+const READS_PER_BLOCK: u32 = 8;
 
 /// The result of evicting blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,13 +125,28 @@ impl Weighter<BlockKey, CachedBlock> for ByBytes {
     }
 }
 
+impl Weighter<BlockKey, Arc<CachedOutline>> for ByBytes {
+    fn weight(&self, _: &BlockKey, outline: &Arc<CachedOutline>) -> u64 {
+        (size_of::<AtomicU32>() + outline.outline.memory_len()) as u64
+    }
+}
+
+/// The usual size of an outline, for the estimate of how many entries there are.
+const OUTLINE_BYTES_USUAL: u64 = 1 << 10;
+
 /// The block size by which the cache estimates how many entries it has.
 const BLOCK_BYTES_USUAL: u64 = 64 << 10;
 
 impl BlockCache {
     /// Returns a cache of up to `bytes_max` bytes.
     pub(crate) fn new(bytes_max: u64) -> Self {
-        Self { blocks: cache(bytes_max), bytes_max, in_memory: OnceLock::new() }
+        Self {
+            blocks: cache(bytes_max, BLOCK_BYTES_USUAL),
+            bytes_max,
+            in_memory: OnceLock::new(),
+            outlines: OnceLock::new(),
+            adding: Mutex::default(),
+        }
     }
 
     pub(crate) fn get(&self, key: BlockKey) -> Option<CachedBlock> {
@@ -122,9 +166,32 @@ impl BlockCache {
         }
     }
 
+    /// Returns true if a further block evicts another, or is not added at all.
+    pub(crate) fn is_full(&self, caching: Caching) -> bool {
+        let cache = match caching {
+            Caching::Past | Caching::LookOnly => return true,
+            Caching::Shared => &self.blocks,
+            Caching::InMemory => self.in_memory(),
+        };
+        // The shards fill unevenly.
+        cache.weight() >= cache.capacity() / 8 * 7
+    }
+
+    /// Adds the outline of a block, by which gets read parts of the block.
+    pub(crate) fn insert_outline(&self, key: BlockKey, outline: BlockOutline) {
+        let cached = CachedOutline { outline, reads: AtomicU32::new(0) };
+        self.outlines().insert(key, Arc::new(cached));
+    }
+
+    /// Returns a block's outline.
+    pub(crate) fn outline(&self, key: BlockKey) -> Option<Arc<CachedOutline>> {
+        self.outlines.get()?.get(&key)
+    }
+
     /// Returns the bytes that cached blocks take.
     pub(crate) fn bytes(&self) -> u64 {
-        self.caches().map(Cache::weight).sum()
+        let outlines = self.outlines.get().map_or(0, Cache::weight);
+        self.caches().map(Cache::weight).sum::<u64>() + outlines
     }
 
     /// Returns the maximum bytes that cached blocks may take.
@@ -154,6 +221,15 @@ impl BlockCache {
                 keeps
             });
         }
+        if let Some(outlines) = self.outlines.get() {
+            outlines.retain(|key, outline| {
+                let keeps = !files.contains(&key.0);
+                if !keeps {
+                    bytes.set(bytes.get() + ByBytes.weight(key, outline));
+                }
+                keeps
+            });
+        }
         Evicted { blocks: blocks.get(), bytes: bytes.get() }
     }
 
@@ -162,17 +238,47 @@ impl BlockCache {
     }
 
     fn in_memory(&self) -> &Cache<BlockKey, CachedBlock, ByBytes> {
-        self.in_memory.get_or_init(|| {
-            let share = self.bytes_max / 4;
-            self.blocks.set_capacity(self.bytes_max - share);
-            cache(share)
+        self.added(&self.in_memory, IN_MEMORY_SHARE, BLOCK_BYTES_USUAL)
+    }
+
+    fn outlines(&self) -> &Cache<BlockKey, Arc<CachedOutline>, ByBytes> {
+        self.added(&self.outlines, OUTLINES_SHARE, OUTLINE_BYTES_USUAL)
+    }
+
+    /// Returns the cache in `place`. The first call creates it, with one in `share` bytes of the
+    /// capacity.
+    fn added<'a, T: Clone>(
+        &self,
+        place: &'a OnceLock<Cache<BlockKey, T, ByBytes>>,
+        share: u64,
+        entry_bytes: u64,
+    ) -> &'a Cache<BlockKey, T, ByBytes>
+    where
+        ByBytes: Weighter<BlockKey, T>,
+    {
+        if let Some(cache) = place.get() {
+            return cache;
+        }
+        let _adding = self.adding.lock();
+        place.get_or_init(|| {
+            let bytes = self.bytes_max / share;
+            self.blocks.set_capacity(self.blocks.capacity().saturating_sub(bytes));
+            cache(bytes, entry_bytes)
         })
     }
 }
 
-fn cache(bytes_max: u64) -> Cache<BlockKey, CachedBlock, ByBytes> {
-    let blocks = usize::try_from(bytes_max / BLOCK_BYTES_USUAL).unwrap_or(usize::MAX);
-    Cache::with_weighter(blocks.max(16), bytes_max, ByBytes)
+/// The share of IN_MEMORY families, and that of outlines.
+const IN_MEMORY_SHARE: u64 = 4;
+const OUTLINES_SHARE: u64 = 16;
+
+/// Returns a cache of up to `bytes_max` bytes, for entries of about `entry_bytes`.
+fn cache<T: Clone>(bytes_max: u64, entry_bytes: u64) -> Cache<BlockKey, T, ByBytes>
+where
+    ByBytes: Weighter<BlockKey, T>,
+{
+    let entries = usize::try_from(bytes_max / entry_bytes).unwrap_or(usize::MAX);
+    Cache::with_weighter(entries.max(16), bytes_max, ByBytes)
 }
 
 #[cfg(test)]
@@ -188,6 +294,11 @@ mod tests {
     const ROWS: u32 = 200;
 
     impl BlockCache {
+        /// Returns how many outlines are cached.
+        pub(crate) fn outlines_cached(&self) -> usize {
+            self.outlines.get().map_or(0, Cache::len)
+        }
+
         /// Returns how many data blocks from a file are cached.
         fn data_blocks_of(&self, file: u64) -> usize {
             let blocks = self.caches().flat_map(Cache::iter);

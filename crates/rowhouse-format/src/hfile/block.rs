@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use rowhouse_model::{Compression, Error, Result, escape};
 
-use super::checksum::{self, CHUNK_LEN, ChecksumKind};
+use super::checksum::{self, CHUNK_LEN, ChecksumKind, ChunkSums};
 use super::compress::{Compressor, ZstdForm, decompress};
 
 /// How long a block header is, in bytes.
@@ -163,6 +163,15 @@ impl Block {
         let (data, sums) = bytes.split_at(header.data_len);
         checksum::verify(header.checksum, data, header.chunk_len, sums, offset)?;
         Ok((header.kind, header.previous))
+    }
+
+    /// Returns the checksums in `bytes`, which must be exactly one block, read and verified at
+    /// `offset`; `None` if they are not CRC-32C.
+    pub(super) fn chunk_sums(bytes: &[u8], offset: u64) -> Option<ChunkSums> {
+        let header = Header::parse(bytes, offset).ok()?;
+        let sums = bytes.get(header.data_len..header.len)?;
+        let is_crc32c = header.checksum == ChecksumKind::Crc32c;
+        is_crc32c.then(|| ChunkSums::new(header.chunk_len, header.data_len, sums))
     }
 
     /// Parses the first block in `bytes`, as [`Block::parse`] does, and leaves the rest in `bytes`.

@@ -1,5 +1,7 @@
 //! The checksums after a block's payload.
 
+use std::ops::Range;
+
 use rowhouse_model::{Error, Result};
 
 /// Bytes that one checksum covers in written blocks; HBase's default.
@@ -31,6 +33,64 @@ impl ChecksumKind {
     }
 }
 
+/// The CRC-32C checksums of a block's chunks.
+#[derive(Debug)]
+pub(super) struct ChunkSums {
+    chunk_len: usize,
+    /// The length of all chunks together, in bytes.
+    data_len: usize,
+    sums: Box<[u32]>,
+}
+
+impl ChunkSums {
+    /// Reads the checksums in `sums` for `data_len` bytes.
+    pub(super) fn new(chunk_len: usize, data_len: usize, sums: &[u8]) -> Self {
+        let (sums, _) = sums.as_chunks::<4>();
+        let sums = sums.iter().map(|sum| u32::from_be_bytes(*sum)).collect();
+        Self { chunk_len, data_len, sums }
+    }
+
+    /// Returns how many chunks there are.
+    pub(super) fn len(&self) -> usize {
+        self.sums.len()
+    }
+
+    pub(super) fn chunk_len(&self) -> usize {
+        self.chunk_len
+    }
+
+    /// Returns how many bytes the checksums occupy on the heap.
+    pub(super) fn memory_len(&self) -> usize {
+        size_of_val(&*self.sums)
+    }
+
+    /// Returns the byte range of some chunks in the block.
+    pub(super) fn range_of(&self, chunks: &Range<usize>) -> Range<usize> {
+        chunks.start * self.chunk_len..(chunks.end * self.chunk_len).min(self.data_len)
+    }
+
+    /// Verifies `bytes`, which must be exactly some chunks of the block at `offset` in the file.
+    ///
+    /// # Errors
+    /// `Corruption` if a checksum or the length differs.
+    pub(super) fn verify(&self, chunks: &Range<usize>, bytes: &[u8], offset: u64) -> Result<()> {
+        let range = self.range_of(chunks);
+        if bytes.len() != range.len() {
+            return Err(Error::corruption(format!(
+                "part of hfile block cut short: offset={offset}, from={}, want={}, have={}",
+                offset + range.start as u64,
+                range.len(),
+                bytes.len()
+            )));
+        }
+        for (at, chunk) in chunks.clone().zip(bytes.chunks(self.chunk_len)) {
+            let from = offset + (at * self.chunk_len) as u64;
+            verify_chunk(ChecksumKind::Crc32c, chunk, self.sums[at], offset, from)?;
+        }
+        Ok(())
+    }
+}
+
 /// Appends the CRC-32C of each chunk of `block`.
 pub(super) fn append_sums(block: &mut Vec<u8>) {
     let len = block.len();
@@ -52,17 +112,28 @@ pub(super) fn verify(
 ) -> Result<()> {
     for (at, (chunk, sum)) in data.chunks(chunk_len).zip(sums.chunks_exact(4)).enumerate() {
         let stored = u32::from_be_bytes(sum.try_into().expect("chunks of four bytes"));
-        let computed = kind.sum(chunk);
-        if stored != computed {
-            return Err(Error::corruption(format!(
-                "checksum mismatch in hfile block: offset={offset}, from={}, len={}, \
-                 stored={stored:08x}, computed={computed:08x}",
-                offset + (at * chunk_len) as u64,
-                chunk.len()
-            )));
-        }
+        verify_chunk(kind, chunk, stored, offset, offset + (at * chunk_len) as u64)?;
     }
     Ok(())
+}
+
+/// Compares the checksum for a chunk that begins at `from` in the file.
+fn verify_chunk(
+    kind: ChecksumKind,
+    chunk: &[u8],
+    stored: u32,
+    offset: u64,
+    from: u64,
+) -> Result<()> {
+    let computed = kind.sum(chunk);
+    if stored == computed {
+        return Ok(());
+    }
+    Err(Error::corruption(format!(
+        "checksum mismatch in hfile block: offset={offset}, from={from}, len={}, \
+         stored={stored:08x}, computed={computed:08x}",
+        chunk.len()
+    )))
 }
 
 /// Computes CRC-32 with the reflected polynomial 0x04C11DB7. Only old files use it, so a 256-entry

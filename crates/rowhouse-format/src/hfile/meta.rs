@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use prost::Message;
-use rowhouse_model::{BloomKind, DataBlockEncoding, Error, Key, Result};
+use rowhouse_model::{BloomKind, Compression, DataBlockEncoding, Error, Key, Result};
 
 use super::block::{Block, BlockHandle, BlockKind};
 use super::bloom::{Bloom, BloomChunk};
-use super::data_block::{DataBlock, Layout};
+use super::data_block::{BlockOutline, DataBlock, Layout};
 use super::file_info::{FileInfo, PROTOBUF_MAGIC, name};
 use super::index::Index;
 use super::key::OwnedKey;
@@ -214,6 +214,13 @@ impl FileMeta {
     /// `Corruption`, naming the offset, if the block is damaged or malformed.
     pub fn data_block(&self, handle: &BlockHandle, bytes: Bytes) -> Result<DataBlock> {
         DataBlock::parse(self.block(handle, bytes)?, self.layout)
+    }
+
+    /// Returns what a reader needs to read parts of a data block later; `None` if the block must be
+    /// read as a whole. `block` was parsed from `bytes`.
+    pub fn outline(&self, block: &DataBlock, bytes: &[u8]) -> Option<BlockOutline> {
+        let is_plain = self.trailer.compression == Compression::None;
+        if is_plain { BlockOutline::of(block, bytes) } else { None }
     }
 
     /// Parses the index block that was read at `handle`.

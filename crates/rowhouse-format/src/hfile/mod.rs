@@ -48,7 +48,7 @@ mod writer;
 pub use block::{BLOCK_HEADER_LEN, Block, BlockHandle, BlockKind};
 pub use bloom::{Bloom, BloomChunk, BloomKey};
 pub use compress::ZstdForm;
-pub use data_block::{Cursor, DataBlock, Layout, MarkerSkip};
+pub use data_block::{BlockOutline, BlockPart, Cursor, DataBlock, Layout, MarkerSkip, RowPlace};
 pub use file_info::FileInfo;
 pub use index::{Index, IndexStep, IndexWalk};
 pub use key::OwnedKey;

@@ -202,7 +202,10 @@ fn select_sources(
                 Source::Waiting(Arc::clone(file), caching)
             } else {
                 let trace = trace.as_ref();
-                Source::File(FileCursor::open_traced(file, &start, caching, trace)?)
+                Source::File(match query.rows {
+                    Rows::One(_) => FileCursor::open_row(file, &start, caching, trace)?,
+                    Rows::Range(_) => FileCursor::open_traced(file, &start, caching, trace)?,
+                })
             };
             sources.push(match &trace {
                 Some(trace) => TracedSource::of_file(source, trace),

@@ -106,7 +106,7 @@ impl<'a> NewestVersion<'a> {
             }
             let start = start(!file.has_no_markers() || is_last);
             let caching = query.caching(family);
-            let cursor = FileCursor::open_traced(file, &start, caching, trace.as_ref())?;
+            let cursor = FileCursor::open_row(file, &start, caching, trace.as_ref())?;
             let source = Source::File(cursor);
             let source = match &trace {
                 Some(trace) => TracedSource::of_file(source, trace),

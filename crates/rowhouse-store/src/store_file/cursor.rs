@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rowhouse_format::hfile::{Cursor, IndexStep, IndexWalk, MarkerSkip, OwnedKey};
 use rowhouse_model::{Bytes, Cell, CellRef, Key, Result, RowBuilder, RowRange};
 
+use super::row_part::RowBlock;
 use super::{FileTrace, StoreFile};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
@@ -26,6 +27,11 @@ pub(crate) struct FileCursor {
     /// `None` after the last cell.
     pub(super) cursor: Option<Cursor>,
     trace: Option<Arc<FileTrace>>,
+    /// The reader needs the cells of one row only, so that the cursor may be after the last cell
+    /// where cells of other rows follow.
+    single_row: bool,
+    /// No cell of the row, or of the row before it, is in a later block: set if `single_row`.
+    row_ends: bool,
     /// The cell to return to, in place of a block.
     rest: Option<Box<Rest>>,
 }
@@ -61,13 +67,38 @@ impl FileCursor {
         Ok(cursor)
     }
 
+    /// As [`FileCursor::open_traced`], for reading the row of `key` alone: the cursor may leave out
+    /// cells of other rows.
+    pub(crate) fn open_row(
+        file: &Arc<StoreFile>,
+        key: &Key<'_>,
+        caching: Caching,
+        trace: Option<&Arc<FileTrace>>,
+    ) -> Result<Self> {
+        let mut cursor = Self::at_end(file, caching)?.traced(trace);
+        cursor.single_row = true;
+        cursor.seek_from_root(key)?;
+        Ok(cursor)
+    }
+
     /// Returns a cursor after the last cell.
     pub(crate) fn at_end(file: &Arc<StoreFile>, caching: Caching) -> Result<Self> {
         let with_tags = file.has_tags()?;
         let walk = IndexWalk::new();
         let loaded = file.is_loaded();
         let file = Arc::clone(file);
-        Ok(Self { file, caching, with_tags, loaded, walk, cursor: None, trace: None, rest: None })
+        Ok(Self {
+            file,
+            caching,
+            with_tags,
+            loaded,
+            walk,
+            cursor: None,
+            trace: None,
+            single_row: false,
+            row_ends: false,
+            rest: None,
+        })
     }
 
     /// Makes the cursor add to a trace, if there is one.
@@ -157,7 +188,8 @@ impl FileCursor {
     fn seek_from_root(&mut self, key: &Key<'_>) -> Result<()> {
         self.cursor = None;
         let step = self.walk.seek(self.file.opened()?.index(), key);
-        let Some(block) = self.enter(step)? else { return Ok(()) };
+        let entered = if self.single_row { self.enter_row(step, key)? } else { self.enter(step)? };
+        let Some(block) = entered else { return Ok(()) };
         let cursor = block.seek(key).map_err(|error| self.file.named(error))?;
         let at_end = cursor.is_end();
         self.cursor = Some(cursor);
@@ -228,11 +260,39 @@ impl FileCursor {
     /// Moves to the next block's first cell.
     pub(crate) fn next_block(&mut self) -> Result<()> {
         self.cursor = None;
+        if self.row_ends {
+            return Ok(());
+        }
         let step = self.walk.advance();
         if let Some(block) = self.enter(step)? {
             self.cursor = Some(block.first().map_err(|error| self.file.named(error))?);
         }
         Ok(())
+    }
+
+    /// Follows the index down to the data block, or the part of one, in which the row of `key`
+    /// begins.
+    fn enter_row(
+        &mut self,
+        mut step: IndexStep,
+        key: &Key<'_>,
+    ) -> Result<Option<Arc<rowhouse_format::hfile::DataBlock>>> {
+        let opened = self.file.opened()?;
+        let trace = self.trace.as_deref();
+        while let Some(handle) = self.file.block_at(opened, &mut self.walk, step, trace)? {
+            // Without a bound the row may go on in the next block.
+            self.row_ends = self.walk.bound().is_some_and(|bound| bound.row > key.row);
+            match self.file.row_block(opened, &handle, key.row, self.caching, trace)? {
+                RowBlock::Whole(block) => return Ok(Some(block)),
+                RowBlock::Part { block, ends_block } => {
+                    self.row_ends |= !ends_block;
+                    return Ok(Some(block));
+                }
+                RowBlock::Next if !self.row_ends => step = self.walk.advance(),
+                RowBlock::Next | RowBlock::Absent => return Ok(None),
+            }
+        }
+        Ok(None)
     }
 
     /// Follows the index down to a data block.

@@ -5,6 +5,7 @@ mod bloom_places;
 mod cursor;
 mod files;
 mod markers;
+mod row_part;
 mod share;
 mod snapshots;
 mod stamp;
@@ -405,8 +406,8 @@ impl StoreFile {
         Ok(bytes.into())
     }
 
-    /// Reads a data block. Bypasses the cache for blocks that are read once, and for blocks with a
-    /// single large cell, which would evict many others.
+    /// Returns a data block. Bypasses the cache for blocks that are read once, and for blocks with
+    /// a single large cell, which would evict many others.
     fn data_block(
         &self,
         opened: &hfile::FileMeta,
@@ -414,27 +415,62 @@ impl StoreFile {
         caching: Caching,
         trace: Option<&FileTrace>,
     ) -> Result<Arc<DataBlock>> {
-        let key = (self.meta.file_id, handle.offset);
-        let blocks = &self.files.blocks;
-        let note = |is_cached| {
-            if let Some(trace) = trace {
-                trace.add_block(handle.offset, handle.len, is_cached);
-            }
-        };
-        if caching != Caching::Past
-            && let Some(CachedBlock::Data(block)) = blocks.get(key)
-        {
-            note(true);
-            return Ok(block);
+        match self.cached_block(handle, caching, trace) {
+            Some(block) => Ok(block),
+            None => self.read_block(opened, handle, caching, trace),
         }
-        note(false);
+    }
+
+    /// Returns a data block if it is in the cache.
+    fn cached_block(
+        &self,
+        handle: &BlockHandle,
+        caching: Caching,
+        trace: Option<&FileTrace>,
+    ) -> Option<Arc<DataBlock>> {
+        if caching == Caching::Past {
+            return None;
+        }
+        match self.files.blocks.get((self.meta.file_id, handle.offset)) {
+            Some(CachedBlock::Data(block)) => {
+                if let Some(trace) = trace {
+                    trace.add_block(handle.offset, handle.len, true);
+                }
+                Some(block)
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads a data block that is not in the cache.
+    fn read_block(
+        &self,
+        opened: &hfile::FileMeta,
+        handle: &BlockHandle,
+        caching: Caching,
+        trace: Option<&FileTrace>,
+    ) -> Result<Arc<DataBlock>> {
+        Ok(self.read_block_and_bytes(opened, handle, caching, trace)?.0)
+    }
+
+    fn read_block_and_bytes(
+        &self,
+        opened: &hfile::FileMeta,
+        handle: &BlockHandle,
+        caching: Caching,
+        trace: Option<&FileTrace>,
+    ) -> Result<(Arc<DataBlock>, Bytes)> {
+        if let Some(trace) = trace {
+            trace.add_block(handle.offset, handle.len, false);
+        }
         let bytes = self.read(handle)?;
-        let block = opened.data_block(handle, bytes).map_err(|error| self.named(error))?;
+        let block = opened.data_block(handle, bytes.clone()).map_err(|error| self.named(error))?;
         let block = Arc::new(block);
         if block.memory_len() <= CACHED_BLOCK_BYTES_MAX {
-            blocks.insert_by(caching, key, CachedBlock::Data(Arc::clone(&block)));
+            let key = (self.meta.file_id, handle.offset);
+            self.files.blocks.insert_by(caching, key, CachedBlock::Data(Arc::clone(&block)));
         }
-        Ok(block)
+        Ok((block, bytes))
     }
 
     fn index_block(

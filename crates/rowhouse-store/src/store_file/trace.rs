@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rowhouse_model::Bytes;
 
-use super::StoreFile;
 use crate::layout::file_path;
+use crate::manifest::FileMeta;
 
 /// The number of parts of a file in [`FileReads::parts_read`].
 pub const FILE_PARTS: usize = 64;
@@ -93,8 +93,7 @@ pub(crate) struct FileTrace {
 }
 
 impl FileTrace {
-    pub(crate) fn new(file: &StoreFile) -> Self {
-        let meta = file.meta();
+    pub(crate) fn new(meta: &FileMeta) -> Self {
         Self {
             path: file_path(meta.file_id),
             len: meta.len,

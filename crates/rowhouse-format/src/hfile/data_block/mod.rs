@@ -6,6 +6,7 @@ mod cursor;
 mod delta;
 mod layout;
 mod markers;
+mod outline;
 
 use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -16,6 +17,7 @@ use rowhouse_model::{DataBlockEncoding, Error, Key, ROW_LEN_MAX, Result, row_pre
 pub(super) use builder::DataBlockBuilder;
 pub use cursor::{Cursor, MarkerSkip};
 pub use layout::Layout;
+pub use outline::{BlockOutline, BlockPart, RowPlace};
 
 use super::block::{Block, BlockKind};
 use super::key::{compare_columns, compare_rows};
@@ -75,6 +77,11 @@ impl DataBlock {
                 unpack(&payload, layout, offset)?
             }
         };
+        Self::of_parts(cells, rows, layout, offset)
+    }
+
+    /// Creates a block from cells and the offset of each row's first cell, none without row index.
+    fn of_parts(cells: Bytes, rows: Bytes, layout: Layout, offset: u64) -> Result<Self> {
         if cells.is_empty() {
             return Err(malformed(offset, "no cells"));
         }

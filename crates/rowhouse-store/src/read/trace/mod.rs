@@ -171,6 +171,6 @@ impl FamilyTrace {
     /// Returns the trace of a file, which begins now unless it has begun.
     pub(super) fn file(&self, file: &StoreFile) -> Arc<FileTrace> {
         let mut files = self.files.lock();
-        Arc::clone(files.entry(file.id()).or_insert_with(|| Arc::new(FileTrace::new(file))))
+        Arc::clone(files.entry(file.id()).or_insert_with(|| Arc::new(FileTrace::new(file.meta()))))
     }
 }

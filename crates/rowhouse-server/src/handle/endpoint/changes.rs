@@ -110,7 +110,8 @@ fn bytes_of(change: &Change) -> usize {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use rowhouse_model::{Durability, FamilyDescriptor, Mutation, Put, TableDescriptor};
 

@@ -111,8 +111,7 @@ async fn write(table: Table, stopped: Arc<AtomicBool>, written: Arc<AtomicU64>) 
     while !stopped.load(Ordering::Relaxed) {
         let customer = name(random.below(CUSTOMERS));
         let n = random.below(ORDERS) as u32;
-        let durability =
-            if random.is(1) { Durability::FsyncWal } else { Durability::UseDefault };
+        let durability = if random.is(1) { Durability::FsyncWal } else { Durability::UseDefault };
         let key = [("customer", customer.as_str().into()), ("n", n.into())];
         if random.is(2) {
             let mut delete = Delete::new(table.key(&key)?)?;

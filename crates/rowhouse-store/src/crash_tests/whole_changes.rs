@@ -149,10 +149,10 @@ fn followers_hold_what_the_table_holds_wherever_a_change_of_it_fails() {
             if enable(&store, "t").is_ok() && put(&store, "t", "later").is_ok() {
                 let kinds = check(&store, followers.clone(), &case);
                 outcomes.insert((done.is_ok(), !kinds.is_empty()));
-                let changes = std::iter::from_fn(|| reader.next_now().unwrap());
+                let mut changes = std::iter::from_fn(|| reader.next_now().unwrap());
                 let is_later =
                     |change| matches!(change, Change::Row(row) if &row.row[..] == b"later");
-                assert!(changes.map(is_later).any(|is_later| is_later), "{case}");
+                assert!(changes.any(is_later), "{case}");
             }
             drop(reader);
             store.abandon();

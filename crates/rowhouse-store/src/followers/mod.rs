@@ -391,8 +391,7 @@ impl State {
     fn forget_owners(&mut self, first_sequence: u64) {
         self.owners.retain(|it| it.last_sequence >= first_sequence);
         let tables: HashSet<u64> = self.owners.iter().map(|it| it.table_id).collect();
-        self.names
-            .retain(|it| it.last_sequence >= first_sequence || tables.contains(&it.table_id));
+        self.names.retain(|it| it.last_sequence >= first_sequence || tables.contains(&it.table_id));
     }
 
     fn needed_from(&self) -> Option<u64> {

@@ -188,8 +188,7 @@ impl<'a> Connection<'a> {
                     scanner_count: &self.scanner_count,
                 };
                 let call = caller.call(method, args, memory);
-                let returned =
-                    if reads_on(method) { self.watched(call).await } else { call.await };
+                let returned = if reads_on(method) { self.watched(call).await } else { call.await };
                 returned.map(|Returned { answer, memory }| {
                     held = memory;
                     answer

@@ -110,7 +110,8 @@ fn bytes_of(change: &Change) -> usize {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use rowhouse_model::{Durability, FamilyDescriptor, Mutation, Put, TableDescriptor};
 
@@ -138,8 +139,7 @@ mod tests {
         put.durability = Durability::FsyncWal;
         store.table(&name).unwrap().mutate(&Mutation::from(put)).unwrap();
         let follower = Some("own".to_owned());
-        let request =
-            ReadChanges { from: ReadFrom::Saved, follower, wait_millis: 0, limit: None };
+        let request = ReadChanges { from: ReadFrom::Saved, follower, wait_millis: 0, limit: None };
         let before = reads();
         drop(begin(&store, &name, &request).unwrap());
         reads() - before

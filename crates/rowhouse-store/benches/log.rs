@@ -6,8 +6,9 @@
 //! Interference: the put latency without a sync, alone and while a writer on another table syncs
 //! each put.
 //!
-//! Followers of changes: the CPU time of a put without one, with one that is away, and with one that
-//! reads all the time. `cargo bench -p rowhouse-store --bench log -- followers` measures that alone.
+//! Followers of changes: the CPU time of a put without one, with one that is away, and with one
+//! that reads all the time. `cargo bench -p rowhouse-store --bench log -- followers` measures that
+//! alone.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
@@ -78,7 +79,8 @@ fn followers() {
     }
 }
 
-/// Returns the CPU time of a put that is not synced, of all threads, until the follower has read it.
+/// Returns the CPU time of a put that is not synced, of all threads, until the follower has read
+/// it.
 fn put_micros(following: Following) -> f64 {
     let dir = tempfile::tempdir().unwrap();
     let settings = Settings {

@@ -117,7 +117,7 @@ fn check(store: &Store, mut followers: Vec<Follower>, case: &str) -> Vec<WholeTa
 }
 
 #[test]
-fn followers_hold_what_the_table_holds_wherever_a_change_of_it_fails() {
+fn followers_hold_the_rows_of_their_table_wherever_a_change_of_the_table_fails() {
     for (operation, run) in OPERATIONS {
         let mut outcomes = BTreeSet::new();
         for changes in 0.. {

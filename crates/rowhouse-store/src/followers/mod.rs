@@ -184,9 +184,9 @@ impl Followers {
         })
     }
 
-    /// Records the tables of regions that an edit is about to remove, or to give to another table or
-    /// name. Commits in a region that is removed have sequence numbers up to `reserved` so far; the
-    /// last commit in one that stays is at most at `synced`, which survives a power cut.
+    /// Records the tables of regions that an edit is about to remove, or to give to another table
+    /// or name. Commits in a region that is removed have sequence numbers up to `reserved` so far;
+    /// the last commit in one that stays is at most at `synced`, which survives a power cut.
     ///
     /// Without followers a region that is removed is recorded only if it had another table before,
     /// which must not be taken for its last; a position before its removal is lost.

@@ -228,8 +228,8 @@ impl Store {
         flush::trim_retained(engine)
     }
 
-    /// Returns the position that a registered follower saved last; `None` if there is none with this
-    /// name. The log is not read.
+    /// Returns the position that a registered follower saved last; `None` if there is none with
+    /// this name. The log is not read.
     ///
     /// # Errors
     /// `ServerNotRunning` once the store is closed.

@@ -328,7 +328,8 @@ impl LogReader {
     }
 }
 
-/// Checks that a segment continues segment `left`, which a reader has passed: all before `position`.
+/// Checks that a segment continues segment `left`, which a reader has passed: all before
+/// `position`.
 ///
 /// # Errors
 /// `PositionLost` if another segment was between them; as [`SegmentReader::begin`].

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the programs of docs/cookbook.md on a server, and compares what they print with the page:  cookbook.sh BINARY
-# They are the blocks `LANGUAGE cookbook`. That for Rust is an example of the crate, which cargo test runs.
+# They are the blocks `LANGUAGE cookbook`. Rust's is an example of the crate, which cargo test runs.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh" # begin, and $here is compat/
 page="$here/../docs/cookbook.md"

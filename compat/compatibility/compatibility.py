@@ -78,8 +78,8 @@ def sections(body):
     return "\n\n".join(f"### {title}\n\n" + table(["", "state", "tests"], group) for title, group in groups.items())
 
 
-def state_of(state, remark, tests):
-    return [": ".join(filter(None, [STATES[state], remark])), " ".join(map(link, tests.split()))]
+def state_of(state, remark):
+    return ": ".join(filter(None, [STATES[state], remark]))
 
 
 def names_in(names):
@@ -121,9 +121,9 @@ def recorded_calls():
 
 
 def rpc(calls):
-    """The tables of calls.tsv, and the counts of states."""
+    """The table of calls.tsv, without the tests, and the counts of states."""
     recorded = recorded_calls()
-    arms, left, body, counts = dispatched(), {s: set(names) for s, names in calls.items()}, [], dict.fromkeys(STATES, 0)
+    arms, left, groups, counts = dispatched(), {s: set(names) for s, names in calls.items()}, {}, dict.fromkeys(STATES, 0)
     for service, names, state, remark, tests in rows("calls.tsv", 5):
         reasons = []
         for name in names.split():
@@ -136,10 +136,14 @@ def rpc(calls):
                 failures.append(f"calls.tsv: {service}.{name} is {state}, in dispatch.rs {fixed}")
             reasons += [reason] if reason and reason not in reasons else []
         counts[state] += len(names.split())
-        shown = ", ".join(f"`{name}`" + "\\*" * (f"{service}.{name}" in recorded) for name in names.split())
-        body.append([service, shown, *state_of(state, remark or ", ".join(f"`{reason}`" for reason in reasons), tests)])
+        for test in tests.split():
+            link(test)
+        shown = [f"`{name}`" + "\\*" * (f"{service}.{name}" in recorded) for name in names.split()]
+        told = state_of(state, remark or ", ".join(f"`{reason}`" for reason in reasons))
+        groups.setdefault(service, {}).setdefault(told, []).extend(shown)
     failures.extend(f"calls.tsv lacks {service}.{name}" for service, names in left.items() for name in names)
-    return sections(body), counts
+    body = [[service if told == next(iter(states)) else "", told, ", ".join(shown)] for service, states in groups.items() for told, shown in states.items()]
+    return table(["service", "state", "calls"], body), counts
 
 
 def java(names):
@@ -151,7 +155,7 @@ def java(names):
                 failures.append(f"java.tsv: {kind}.{name} is no method of HBase, or is there twice")
             left[kind] -= {name, name + "Async"}
         counts[state] += len(methods.split())
-        body.append([kind, names_in(methods.split()), *state_of(state, remark, tests)])
+        body.append([kind, names_in(methods.split()), state_of(state, remark), " ".join(map(link, tests.split()))])
     failures.extend(f"java.tsv lacks {kind}.{name}" for kind, missing in left.items() for name in sorted(missing))
     return sections(body), counts
 
@@ -184,8 +188,8 @@ def filters(names):
         counts[name] = sum(line.split()[1] == name or inside in line for line in golden)
         if not counts[name]:
             failures.append(f"no recorded answer of the filter {name}")
-    show = lambda end: ", ".join(f"`{name}` {number}" for name, number in counts.items() if name.endswith("Comparator") == end)
-    return table(["", "class, and recorded filters that contain it"], [["filters", show(False)], ["comparators", show(True)]]), len(golden)
+    show = lambda end: names_in(name for name in counts if name.endswith("Comparator") == end)
+    return table(["", "classes"], [["filters", show(False)], ["comparators", show(True)]]), len(golden), min(counts.values())
 
 
 def rest():
@@ -262,7 +266,7 @@ def pages():
     parts["rpc"], states = rpc(calls)
     parts["java"], methods = java(names)
     parts["shell"], (ours, refused, compared) = shell(names)
-    parts["filters"], parts["filter count"] = filters(names)
+    parts["filters"], parts["filter count"], parts["filter least"] = filters(names)
     parts["rest"], parts["rest count"] = rest()
     parts["thrift methods"], parts["thrift count"] = thrift()
     parts["left out"] = left_out()

@@ -69,21 +69,15 @@ fn list_of_examples() -> String {
 }
 
 #[tokio::test]
-async fn the_cookbook_shows_the_example_and_its_output() {
+async fn the_example_prints_what_the_cookbook_says() {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(here.join("../../docs/cookbook.md")).unwrap();
-    let block = |fence: &str| {
-        let (_, rest) = page.split_once(fence).unwrap();
-        rest.split_once("\n```").unwrap().0
-    };
-    let (uses, function) = block("\n```rust\n").split_once("\n\n").unwrap();
-    let example = std::fs::read_to_string(here.join("examples/cookbook.rs")).unwrap();
-    assert!(example.contains(uses), "{uses}");
-    assert!(example.contains(function), "{function}");
+    let (_, rest) = page.split_once("\n```text\n").unwrap();
+    let (told, _) = rest.split_once("\n```").unwrap();
 
     let dir = tempfile::tempdir().unwrap();
     let printed = examples::cookbook::five_tasks(&dir.path().to_string_lossy()).await.unwrap();
-    assert_eq!(printed, block("\n```text\n"));
+    assert_eq!(printed, told);
 }
 
 #[tokio::test]

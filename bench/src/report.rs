@@ -327,7 +327,7 @@ impl Mark {
 
     /// Returns the target on this machine, scaled by fjall's time on it: a slower machine takes
     /// longer for the same work. If fjall is faster than it was, or did not run, the target stays
-    /// as it was set (`docs/decisions/0049`).
+    /// as it was set (`bench/README.md`).
     fn here(self, fjall: Option<f64>) -> Self {
         let slower = self.fjall.zip(fjall).map_or(1.0, |(then, now)| (now / then).max(1.0));
         Self { pass: self.pass * slower, stretch: self.stretch * slower, ..self }

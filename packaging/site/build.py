@@ -23,7 +23,7 @@ GROUPS = {
     "Design": "designing-a-key keys templates from-tables-to-rows examples advise indexes search",
     "HBase": "compatibility differences limits filters clients moving articles claims",
     "Operation": "operation security heat analyze stats web shell region-servers snapshots-and-backups changes",
-    "Programs": "in-tests python",
+    "Programs": "cookbook python in-tests",
     "Inside": "ARCHITECTURE how-it-is-tested PERFORMANCE GLOSSARY CONTRIBUTING CHANGELOG",
 }
 FOLDERS = {"Formats": "docs/formats/", "Decisions": "docs/decisions/"}

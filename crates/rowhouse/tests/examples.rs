@@ -69,7 +69,7 @@ fn list_of_examples() -> String {
 }
 
 #[tokio::test]
-async fn the_example_prints_what_the_cookbook_says() {
+async fn the_example_prints_the_output_in_the_cookbook() {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(here.join("../../docs/cookbook.md")).unwrap();
     let (_, rest) = page.split_once("\n```text\n").unwrap();

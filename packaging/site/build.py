@@ -21,8 +21,8 @@ MDBOOK_VERSION = "0.5.4"
 # The contents: pages by the ends of their names, in this order. Pages without a group are at the end.
 GROUPS = {
     "Design": "designing-a-key keys templates from-tables-to-rows examples advise indexes search",
-    "HBase": "compatibility differences limits filters queries-over-the-wire gateways moving articles claims",
-    "Operation": "operation security metrics heat analyze stats web shell region-servers snapshots-and-backups changes",
+    "HBase": "compatibility differences limits filters clients moving articles claims",
+    "Operation": "operation security heat analyze stats web shell region-servers snapshots-and-backups changes",
     "Programs": "in-tests python",
     "Inside": "ARCHITECTURE how-it-is-tested PERFORMANCE GLOSSARY CONTRIBUTING CHANGELOG",
 }

@@ -22,7 +22,6 @@ use tempfile::TempDir;
 
 /// Outputs that no test can produce: each by page and command, with the reason.
 const NOT_RUN: &[(&str, &str, &str)] = &[
-    ("heat.md", "rowhouse:001:0> hot 'mail'", "the load of some minutes"),
     ("designing-a-key.md", "> hot 'mail'", "the load of some minutes"),
     ("designing-a-key.md", "> advise 'mail'", "rates of some minutes"),
     ("search.md", "$ rowhouse search build hbase+zk", "Apache HBase"),
@@ -33,7 +32,7 @@ fn pages_show_the_output_of_the_program() {
     let pages = pages();
     let english = pages.iter().filter(|page| !is_chinese(page));
     let run: Vec<_> = english.filter(|page| text(page).contains("\n```console\n")).collect();
-    assert!(run.len() >= 6, "pages have lost their examples: {run:?}");
+    assert!(run.len() >= 5, "pages have lost their examples: {run:?}");
     std::thread::scope(|scope| {
         for page in run {
             scope.spawn(move || {
@@ -263,15 +262,13 @@ fn printed(command: &str, dir: &Path) -> String {
 }
 
 #[test]
-fn the_page_about_tests_has_the_version_of_hbases_client_that_is_tested() {
+fn the_kit_for_java_names_the_version_of_hbases_client_that_is_tested() {
     let pom = include_str!("../../../compat/java/pom.xml");
     let (_, rest) = pom.split_once("<hbase.version>").unwrap();
     let version = rest.split('<').next().unwrap();
-    let page = include_str!("../../../docs/in-tests.md");
-    let client = "hbase-shaded-client";
-    let maven = format!("<artifactId>{client}</artifactId>\n    <version>{version}</version>");
-    let gradle = format!("org.apache.hbase:{client}:{version}");
-    assert!(page.contains(&maven) && page.contains(&gradle), "{version}");
+    let page = include_str!("../../../kits/java/README.md");
+    let client = format!("org.apache.hbase:hbase-shaded-client:{version}\"");
+    assert!(page.contains(&client), "{version}");
 }
 
 /// Numbers in the README that stand on the page about performance, too: their rows there.

@@ -10,10 +10,10 @@ const FILES: &[(&str, usize)] = &[
     ("kits/java/pom.xml", 1),
     ("kits/python/pyproject.toml", 1),
     ("kits/README.md", 1),
-    ("kits/java/README.md", 2),
+    ("kits/java/README.md", 4),
     ("kits/python/README.md", 0),
     ("kits/go/README.md", 0),
-    ("docs/in-tests.md", 7),
+    ("docs/in-tests.md", 3),
 ];
 
 /// The forms in which a file names the version.

@@ -1,4 +1,4 @@
-//! HBase's REST interface (`docs/gateways.md`).
+//! HBase's REST interface (`docs/clients.md`).
 //!
 //! | file | content |
 //! |---|---|

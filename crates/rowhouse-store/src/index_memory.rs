@@ -1,4 +1,4 @@
-//! Counts and bounds the memory of the indexes that are in memory alone (decision 0069).
+//! Counts and bounds the memory of the indexes that are in memory alone (decision 0067).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

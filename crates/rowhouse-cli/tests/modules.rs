@@ -1,4 +1,4 @@
-//! The layers of modules inside crates, and the content of each. A module uses only modules before
+//! The layers of modules inside crates, with what each contains. A module uses only those before
 //! it, in its own layer and in lower ones. (`layers.rs` has the crates.)
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,7 +173,8 @@ const FORMAT: &[Layer] = &[
     ("users", &["token", "sasl"]),
     // Frames, headers, calls and cell blocks, without sockets.
     ("RPC", &["rpc"]),
-    // Messages to model types and back; rows of `hbase:meta`; Thrift; ZooKeeper's frames.
+    // Messages to model types and back; rows of `hbase:meta`; Thrift's messages.
+    // ZooKeeper's frames.
     ("conversions", &["convert", "meta", "thrift", "zk"]),
     // HFiles; certificates and keys.
     ("files", &["hfile", "keystore", "pem"]),

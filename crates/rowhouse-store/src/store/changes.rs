@@ -147,7 +147,7 @@ impl Store {
     /// that is not known is registered, as [`Store::save_follower`] does.
     ///
     /// # Errors
-    /// Those of [`Store::table_changes`] and [`Store::save_follower`]; `InvalidRequest` without
+    /// As [`Store::table_changes`] and [`Store::save_follower`]; `InvalidRequest` without
     /// `from` if no position was saved.
     pub fn follow(
         &self,

@@ -15,7 +15,8 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/python-module"
 PATH="$work/build/bin:$PATH" maturin build --quiet --release --locked --zig --compatibility manylinux2014 \
   --manifest-path python/Cargo.toml --out "$work/wheels" >&2
 wheel="$(echo "$work"/wheels/*.whl)"
-"$work/build/bin/auditwheel" show "$wheel" | tr '\n' ' ' | grep -q manylinux_2_17 ||
+# The name of the wheel has the tag too: the quoted one is that of its symbols.
+"$work/build/bin/auditwheel" show "$wheel" | tr '\n' ' ' | grep -q 'platform tag: "manylinux_2_17_' ||
   { "$work/build/bin/auditwheel" show "$wheel" >&2; exit 1; }
 
 python3 -m venv "$work/try"

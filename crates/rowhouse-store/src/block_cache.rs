@@ -74,7 +74,7 @@ pub(crate) struct BlockCache {
     /// block on.
     in_memory: OnceLock<Cache<BlockKey, CachedBlock, ByBytes>>,
     /// Outlines of blocks, by which gets read parts of them: a sixteenth of the capacity, from the
-    /// first block on that is read while the cache is full.
+    /// first block on that a get reads while the cache is full, or without adding the block.
     outlines: OnceLock<Cache<BlockKey, Arc<CachedOutline>, ByBytes>>,
     /// Held while a cache is added, which takes its share from `blocks`.
     adding: Mutex<()>,

@@ -142,6 +142,36 @@ impl Store {
         }
     }
 
+    /// Returns the changes to a table, as [`Store::table_changes`] does, for a follower with a name
+    /// if there is one. Without `from` it continues after the position that it saved last. A name
+    /// that is not known is registered, as [`Store::save_follower`] does.
+    ///
+    /// # Errors
+    /// As [`Store::table_changes`] and [`Store::save_follower`]; `InvalidRequest` without
+    /// `from` if no position was saved.
+    pub fn follow(
+        &self,
+        table: &TableName,
+        follower: Option<&str>,
+        from: Option<&ChangesFrom>,
+    ) -> Result<Changes> {
+        self.inner.engine.check_open()?;
+        let registered = follower.and_then(|name| self.inner.engine.followers.find(name));
+        let is_registered = registered.is_some();
+        let saved = registered.map(|follower| ChangesFrom::Position(follower.position));
+        let Some(from) = from.or(saved.as_ref()) else {
+            return Err(Error::invalid(format!(
+                "there is no follower with a saved position, say from where it begins: follower={}",
+                follower.unwrap_or_default()
+            )));
+        };
+        let changes = self.table_changes(table, from)?;
+        if let Some(name) = follower.filter(|_| !is_registered) {
+            self.save_follower(name, table, &changes.position())?;
+        }
+        Ok(changes)
+    }
+
     /// Returns the position after all changes that are synced.
     ///
     /// # Errors
@@ -226,17 +256,6 @@ impl Store {
             return Err(Error::invalid(format!("there is no follower {name}")));
         }
         flush::trim_retained(engine)
-    }
-
-    /// Returns the position that a registered follower saved last; `None` if there is none with
-    /// this name. The log is not read.
-    ///
-    /// # Errors
-    /// `ServerNotRunning` once the store is closed.
-    pub fn follower_position(&self, name: &str) -> Result<Option<ChangePosition>> {
-        let engine = &self.inner.engine;
-        engine.check_open()?;
-        Ok(engine.followers.find(name).map(|follower| follower.position))
     }
 
     /// Returns the registered followers by name, with their lag: the log is read for each.

@@ -45,9 +45,7 @@ struct Rest {
 impl FileCursor {
     /// Returns a cursor at the first cell at or after `key`.
     pub(crate) fn open(file: &Arc<StoreFile>, key: &Key<'_>, caching: Caching) -> Result<Self> {
-        let mut cursor = Self::at_end(file, caching)?;
-        cursor.seek_from_root(key)?;
-        Ok(cursor)
+        Self::open_traced(file, key, caching, None)
     }
 
     /// As [`FileCursor::open`], for reading everything once.

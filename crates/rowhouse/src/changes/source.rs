@@ -172,28 +172,13 @@ fn open_in(
     follower: Option<&str>,
     from: ChangesFrom,
 ) -> Result<Changes> {
-    let saved = match follower {
-        Some(name) => store.follower_position(name)?,
-        None => None,
+    let from = match from {
+        ChangesFrom::Now => Some(StoreFrom::Now),
+        ChangesFrom::Copy => Some(StoreFrom::Copy),
+        ChangesFrom::Position(position) => Some(StoreFrom::Position(position)),
+        ChangesFrom::Saved => None,
     };
-    let is_registered = saved.is_some();
-    let from = match (from, saved) {
-        (ChangesFrom::Now, _) => StoreFrom::Now,
-        (ChangesFrom::Copy, _) => StoreFrom::Copy,
-        (ChangesFrom::Position(position), _) => StoreFrom::Position(position),
-        (ChangesFrom::Saved, Some(saved)) => StoreFrom::Position(saved),
-        (ChangesFrom::Saved, None) => {
-            return Err(Error::invalid(format!(
-                "there is no follower with a saved position, say from where it begins: follower={}",
-                follower.unwrap_or_default()
-            )));
-        }
-    };
-    let changes = store.table_changes(table, &from)?;
-    if let Some(name) = follower.filter(|_| !is_registered) {
-        store.save_follower(name, table, &changes.position())?;
-    }
-    Ok(changes)
+    store.follow(table, follower, from.as_ref())
 }
 
 /// Returns true if the table has to be copied after a change.

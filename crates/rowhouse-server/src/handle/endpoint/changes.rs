@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rowhouse_format::convert::changes::{ReadChanges, ReadFrom, answer_to_proto};
 use rowhouse_format::proto;
-use rowhouse_model::{Change, Error, Result, TableName};
+use rowhouse_model::{Change, Result, TableName};
 use rowhouse_store::{Changes, ChangesFrom, Store};
 
 use crate::call::CallContext;
@@ -46,27 +46,15 @@ pub(super) fn answer(
 /// Returns a reader at the place from which the caller reads. Registers a follower that is not
 /// known, and saves the position if that is all that the call is for.
 fn begin(store: &Store, table: &TableName, request: &ReadChanges) -> Result<Changes> {
-    let saved = match &request.follower {
-        Some(name) => store.follower_position(name)?,
-        None => None,
+    let from = match &request.from {
+        ReadFrom::Now => Some(ChangesFrom::Now),
+        ReadFrom::Copy => Some(ChangesFrom::Copy),
+        ReadFrom::Position(position) => Some(ChangesFrom::Position(position.clone())),
+        ReadFrom::Saved => None,
     };
-    let is_registered = saved.is_some();
-    let from = match (&request.from, saved) {
-        (ReadFrom::Now, _) => ChangesFrom::Now,
-        (ReadFrom::Copy, _) => ChangesFrom::Copy,
-        (ReadFrom::Position(position), _) => ChangesFrom::Position(position.clone()),
-        (ReadFrom::Saved, Some(saved)) => ChangesFrom::Position(saved),
-        (ReadFrom::Saved, None) => {
-            let name = request.follower.clone().unwrap_or_default();
-            return Err(Error::invalid(format!(
-                "there is no follower with a saved position, say from where it begins: \
-                 follower={name}"
-            )));
-        }
-    };
-    let changes = store.table_changes(table, &from)?;
+    let changes = store.follow(table, request.follower.as_deref(), from.as_ref())?;
     if let Some(name) = &request.follower
-        && (!is_registered || request.limit == Some(0))
+        && request.limit == Some(0)
     {
         store.save_follower(name, table, &changes.position())?;
     }

@@ -33,8 +33,6 @@ STATES = {"served": "served", "absent": "as without", "refused": "refused", "cli
 RELEASES = ["1.1.5", "1.7.2", "2.2.7", "2.4.18", "2.6.4", "3.0.0-beta-1"]
 # The tests in the archive of happybase 1.3.0, which compat/happybase.sh downloads, and its forms of connections.
 HAPPYBASE_TESTS, HAPPYBASE_FORMS = 27, 4
-# Groups of commands whose names HBase's `help` lists, and of which the page has only the number if all are refused.
-HELP_GROUPS = {"replication", "configuration", "quotas", "security", "procedures", "visibilitylabels", "rsgroup"}
 JAVA_CHECKS = r"checks[.](?:equal|refused)[(]"
 failures = []
 
@@ -174,10 +172,7 @@ def shell(names):
     for group, found in groups.items():
         failures.extend(f"the shell has no answer to HBase's command {name}" for name in set(found) - ours - absent)
         star = lambda which: ", ".join(f"`{name}`" + "\\*" * (name in compared) for name in found if name in which)
-        refused = star(absent)
-        if absent.issuperset(found) and group in HELP_GROUPS:
-            refused = " ".join(filter(None, [f"all {len(found)}", star(absent & compared) and f"({star(absent & compared)})"]))
-        body.append([group, star(ours), refused])
+        body.append([group, star(ours), star(absent)])
     counts = list(map(len, [known & ours, known - ours, known & compared]))
     return table(["group", "also in `rowhouse shell`", "refused there by name"], body), counts
 

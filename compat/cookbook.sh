@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the programs of docs/cookbook.md on a server, and compares what they print with the page:  cookbook.sh BINARY
-# They are the blocks `LANGUAGE cookbook`. Rust's is an example of the crate, which cargo test runs.
+# Runs the programs in docs/cookbook on a server, and compares what they print with printed.txt:  cookbook.sh BINARY
+# Tests of the module and of the crate run module.py and the example `cookbook` in Rust.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh" # begin, and $here is compat/
-page="$here/../docs/cookbook.md"
+programs="$here/../docs/cookbook"
 begin "$1"
 command -v jq >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends jq >/dev/null; }
 cache="${ROWHOUSE_COMPAT_CACHE:-$HOME/.cache/rowhouse-compat}/cookbook"
@@ -25,14 +25,13 @@ done
 address() { jq -r ".$1" "$work/ready" | sed 's#^http://##; s#/$##'; }
 rest="$(address rest)" thrift="$(address thrift)" zookeeper="$(address zookeeper)" rpc="$(address rpc)"
 
-block() { # INFO: the block with these words after its fence, with the server's addresses
-  awk -v fence="\`\`\`$1" '$0 == fence { inside = 1; blocks++; next } /^```/ { inside = 0 } inside; END { exit blocks != 1 }' "$page" \
-    | sed -e "s/localhost:8080/$rest/" -e "s/\"localhost\", 9090/\"${thrift%:*}\", ${thrift##*:}/" -e "s/localhost:2181/$zookeeper/"
+with_addresses() { # FILE
+  sed -e "s/localhost:8080/$rest/" -e "s/\"localhost\", 9090/\"${thrift%:*}\", ${thrift##*:}/" -e "s/localhost:2181/$zookeeper/" "$1"
 }
 
 run_sh() { timeout 60 bash -euo pipefail "$1"; }
 run_python() { # the table is created as by curl: in the first two paragraphs
-  awk 'NF == 0 && ++blanks == 2 { exit } 1' "$work/cookbook.sh" >"$work/create.sh"
+  awk 'NF == 0 && ++blanks == 2 { exit } 1' "$work/curl.sh" >"$work/create.sh"
   run_sh "$work/create.sh" && timeout 60 "$cache/python/bin/python" "$1"
 }
 run_java() {
@@ -42,14 +41,13 @@ run_java() {
 run_go() { test -z "$(gofmt -l "$1")" && timeout 120 go run "$1"; }
 run_js() { timeout 60 node "$1"; }
 
-block text >"$work/expected"
-declare -A files=([sh]=cookbook.sh [python]=cookbook.py [java]=Cookbook.java [go]=cookbook.go [js]=cookbook.mjs)
+declare -A files=([sh]=curl.sh [python]=over_thrift.py [java]=Cookbook.java [go]=rest.go [js]=rest.mjs)
 for language in sh python java go js; do
   began="$SECONDS"
   file="$work/${files[$language]}"
-  block "$language cookbook" >"$file"
+  with_addresses "$programs/${files[$language]}" >"$file"
   run_$language "$file" >"$work/printed" 2>"$work/errors" || { cat "$work/printed" "$work/errors" >&2; echo "FAIL $language" >&2; exit 1; }
-  diff "$work/expected" "$work/printed" >&2 || { cat "$work/errors" >&2; echo "FAIL $language prints something else" >&2; exit 1; }
+  diff "$programs/printed.txt" "$work/printed" >&2 || { cat "$work/errors" >&2; echo "FAIL $language prints something else" >&2; exit 1; }
   "$binary" shell --connect "hbase://$rpc" -n -e "disable 'mail'" -e "drop 'mail'" >/dev/null
   echo "ok $language, $((SECONDS - began)) s"
 done

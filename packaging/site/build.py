@@ -20,10 +20,10 @@ WORK = ROOT / "target/site-pages"
 MDBOOK_VERSION = "0.5.4"
 # The contents: pages by the ends of their names, in this order. Pages without a group are at the end.
 GROUPS = {
-    "Design": "designing-a-key keys templates from-tables-to-rows examples advise indexes search",
+    "Design": "designing-a-key keys templates from-tables-to-rows advise indexes search",
     "HBase": "compatibility differences limits filters clients moving articles claims",
     "Operation": "operation security heat analyze stats web shell region-servers snapshots-and-backups changes",
-    "Programs": "cookbook python in-tests",
+    "Programs": "python in-tests",
     "Inside": "ARCHITECTURE how-it-is-tested PERFORMANCE GLOSSARY CONTRIBUTING CHANGELOG",
 }
 FOLDERS = {"Formats": "docs/formats/", "Decisions": "docs/decisions/"}

@@ -121,9 +121,8 @@ def recorded_calls():
 
 
 def rpc(calls):
-    """The table of calls.tsv, without the tests, and the counts of states."""
-    recorded = recorded_calls()
-    arms, left, groups, counts = dispatched(), {s: set(names) for s, names in calls.items()}, {}, dict.fromkeys(STATES, 0)
+    """The refused calls of calls.tsv with their reasons, and the counts of states."""
+    arms, left, refused, counts = dispatched(), {s: set(names) for s, names in calls.items()}, [], dict.fromkeys(STATES, 0)
     for service, names, state, remark, tests in rows("calls.tsv", 5):
         reasons = []
         for name in names.split():
@@ -138,12 +137,10 @@ def rpc(calls):
         counts[state] += len(names.split())
         for test in tests.split():
             link(test)
-        shown = [f"`{name}`" + "\\*" * (f"{service}.{name}" in recorded) for name in names.split()]
-        told = state_of(state, remark or ", ".join(f"`{reason}`" for reason in reasons))
-        groups.setdefault(service, {}).setdefault(told, []).extend(shown)
+        if state == "refused":
+            refused.append(f"{service}'s {names_in(names.split())} ({remark or '; '.join(reasons)})")
     failures.extend(f"calls.tsv lacks {service}.{name}" for service, names in left.items() for name in names)
-    body = [[service if told == next(iter(states)) else "", told, ", ".join(shown)] for service, states in groups.items() for told, shown in states.items()]
-    return table(["service", "state", "calls"], body), counts
+    return "; ".join(refused), counts
 
 
 def java(names):
@@ -210,7 +207,7 @@ def thrift():
 def left_out():
     methods = [line.split()[0] for line in lines(FORMAT + "tests/services.txt")]
     found = re.findall(r'\("(\w+)", "(.*?)"\)', read(FORMAT + "tests/services.rs"))
-    return table(["service", ">calls", "reason"], [[name, methods.count(name), reason] for name, reason in found])
+    return names_in(name for name, _ in found if name in methods)
 
 
 def clients(names, calls):
@@ -263,7 +260,8 @@ def pages():
     names, calls = declared(), server_calls()
     text = read(HERE / "page.txt")
     parts = {}
-    parts["rpc"], states = rpc(calls)
+    parts["refused calls"], states = rpc(calls)
+    parts["calls recorded"] = len(recorded_calls() & {f"{service}.{name}" for service, names_ in calls.items() for name in names_})
     parts["java"], methods = java(names)
     parts["shell"], (ours, refused, compared) = shell(names)
     parts["filters"], parts["filter count"], parts["filter least"] = filters(names)

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Write docs/compatibility.md, and the figures of docs/how-it-is-tested.md:  compatibility.py [--check]
 
-calls.tsv and java.tsv say what each call of HBase does here, and which test holds it; rest.tsv groups recorded calls by
-a pattern of their paths; page.txt has the text. The rest is read from the sources: the server's tables of calls, HBase's names (names.tsv), recorded answers. A
-call without a row, a row without a call, and a test that is not there are errors. --check changes nothing, and fails if
-a page differs."""
+calls.tsv and java.tsv say what each call of HBase does here, and which test holds it; page.txt has the text. The rest is
+read from the sources: the server's tables of calls, HBase's names (names.tsv), recorded answers. A call without a row, a
+row without a call, and a test that is not there are errors. --check changes nothing, and fails if a page differs."""
 import gzip
-import json
 import pathlib
 import re
 import subprocess
@@ -189,14 +187,6 @@ def filters(names):
     return table(["", "classes"], [["filters", show(False)], ["comparators", show(True)]]), len(golden), min(counts.values())
 
 
-def rest():
-    recorded = [json.loads(line) for line in lines("compat/rest/recorded.jsonl")]
-    groups = [[*row, 0] for row in rows("rest.tsv", 2)]
-    for call in recorded:
-        next(group for group in groups if re.fullmatch(group[1], call["path"].split("?")[0]))[2] += 1
-    return ", ".join(f"{group[0]} {group[2]}" for group in groups), len(recorded)
-
-
 def thrift():
     methods = re.findall(r'^    \w+ "(\w+)":', read(FORMAT + "src/thrift/method.rs"), re.M)
     recorded = re.findall(r"^([a-zA-Z]\w*) \{", read(SERVER + "tests/all/thrift/calls.txt"), re.M)
@@ -265,7 +255,7 @@ def pages():
     parts["java"], methods = java(names)
     parts["shell"], (ours, refused, compared) = shell(names)
     parts["filters"], parts["filter count"], parts["filter least"] = filters(names)
-    parts["rest"], parts["rest count"] = rest()
+    parts["rest count"] = len(lines("compat/rest/recorded.jsonl"))
     parts["thrift methods"], parts["thrift count"] = thrift()
     parts["left out"] = left_out()
     parts["clients"], parts["other clients"], unknown = clients(names, calls)

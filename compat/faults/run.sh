@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What asynchbase 1.8.2 and happybase 1.3.0 do when calls fail, by the faults of BINARY serve:  run.sh BINARY
-# The outcomes must be those of asynchbase.txt and happybase.txt, which docs/in-tests.md explains. TIMES=1 prints them with
+# The outcomes must be those of asynchbase.txt and happybase.txt, which README.md explains. TIMES=1 prints them with
 # times instead.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../steps.sh" # $here is compat/

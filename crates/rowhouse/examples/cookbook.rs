@@ -1,5 +1,5 @@
-//! How are five tasks done in Rust that the programs in `docs/cookbook` do in other languages: create
-//! a table, put, get, query, and change a row atomically? On a directory and on a server.
+//! How are the five tasks in `docs/cookbook` done in Rust: create a table, put, get, query, and
+//! change a row atomically? On a directory and on a server.
 
 use rowhouse::filter::CompareOperator;
 use rowhouse::{Condition, Get, Increment, Put, Result, TableSpec};

@@ -69,7 +69,7 @@ fn list_of_examples() -> String {
 }
 
 #[tokio::test]
-async fn the_example_prints_what_the_other_programs_of_the_cookbook_print() {
+async fn the_cookbook_example_prints_the_output_of_the_other_programs() {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let expected = std::fs::read_to_string(here.join("../../docs/cookbook/printed.txt")).unwrap();
 

@@ -226,24 +226,24 @@ def over(number, step=10):
 
 def figures(rest_calls, thrift_calls, filter_calls):
     """Figures that change with most commits are rounded down."""
-    tests = r"^\s*#\[(?:tokio::)?test\]"
+    tests, properties = r"^\s*#\[(?:tokio::)?test\]", r"^\s*proptest! \{"
     histories = gzip.decompress((ROOT / "compat/histories/apache-2.6.4.txt.gz").read_bytes()).decode().splitlines()
     answers = sum(line.startswith("= ") for line in histories)
     seeds = len([path for path in (ROOT / "fuzz/seeds").rglob("*") if path.is_file()])
     results = lines("compat/claims/results.tsv")
-    body = [
-        ["tests in Rust", over(count(tests, "crates/**/*.rs"), 100), "`#[test]` in `crates/`"],
-        ["blocks of property tests", over(count(r"^\s*proptest! \{", "crates/**/*.rs")), "`proptest!` in `crates/`"],
-        ["tests on the simulated disk", over(count(tests, "crates/rowhouse-store/src/crash_tests/**/*.rs")), "`#[test]` in `crash_tests/`"],
-        ["fuzz targets, and their seeds", f"{len(list((ROOT / 'fuzz/fuzz_targets').glob('*.rs')))}, {over(seeds)}", "files in `fuzz/`"],
-        ["histories on Apache HBase, answers", f"{sum(line.startswith('history ') for line in histories)}, {answers:,}", "`compat/histories/`"],
-        ["recorded filters", f"{filter_calls:,}", "`filter-answers.txt`"],
-        ["recorded calls of REST and Thrift", f"{rest_calls}, {thrift_calls}", "`recorded.jsonl`, `calls.txt`"],
-        ["checks in Java", over(count(JAVA_CHECKS, "compat/java/src/main/java/*.java")), "`compat/java/`"],
-        ["classes of HBase's tests", len(lines("compat/hbase-tests/classes.txt")), "`classes.txt`"],
-        ["claims, and numbers measured", f"{count(r'^## [0-9]+[.] ', 'compat/claims/README.md')}, {over(len(results))}", "`compat/claims/`"],
+    counts = [
+        f"{over(count(tests, 'crates/**/*.rs'), 100)} tests in Rust",
+        f"{over(count(properties, 'crates/**/*.rs'))} blocks of property tests",
+        f"{over(count(tests, 'crates/rowhouse-store/src/crash_tests/**/*.rs'))} tests on the simulated disk",
+        f"{len(list((ROOT / 'fuzz/fuzz_targets').glob('*.rs')))} fuzz targets with {over(seeds)} seeds",
+        f"{sum(line.startswith('history ') for line in histories)} histories on Apache HBase with {answers:,} answers",
+        f"{filter_calls:,} recorded filters",
+        f"{rest_calls} recorded calls of REST and {thrift_calls} of Thrift",
+        f"{over(count(JAVA_CHECKS, 'compat/java/src/main/java/*.java'))} checks in Java",
+        f"{len(lines('compat/hbase-tests/classes.txt'))} classes of HBase's tests",
+        f"{count('^## [0-9]+[.] ', 'compat/claims/README.md')} claims with {over(len(results))} measured numbers",
     ]
-    return table(["", ">number", "counted in"], body)
+    return "\n".join(f"- {it}" for it in counts)
 
 
 def pages():

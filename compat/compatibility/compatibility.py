@@ -71,9 +71,10 @@ def table(head, body):
 
 
 def sections(body):
-    """A table for each value of the first column."""
+    """A list for each interface: the state of some methods, their names and tests."""
     groups = {title: [line[1:] for line in body if line[0] == title] for title, *_ in body}
-    return "\n\n".join(f"### {title}\n\n" + table(["", "state", "tests"], group) for title, group in groups.items())
+    items = lambda group: "\n".join(f"- **{state}** {methods} ({tests})" for methods, state, tests in group)
+    return "\n\n".join(f"### {title}\n\n{items(group)}" for title, group in groups.items())
 
 
 def state_of(state, remark):

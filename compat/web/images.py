@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/web.md:  images.py http://HOST:PORT FOLDER, by images.sh after its load has run."""
+"""Draws the pictures of docs/operation.md:  images.py http://HOST:PORT FOLDER, by images.sh after its load has run."""
 
 import pathlib
 import sys

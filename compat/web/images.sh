@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draw the pictures of docs/web.md with headless Chromium, after some minutes of load:  images.sh BINARY [FOLDER] [MINUTES]
+# Draw the pictures of docs/operation.md with headless Chromium, after some minutes of load:  images.sh BINARY [FOLDER] [MINUTES]
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 . "$here/../steps.sh"

@@ -12,7 +12,7 @@ const SAMPLE_MAX: usize = 1_000_000;
 /// Arguments of commands that read a workload.
 #[derive(Debug, clap::Args)]
 pub(super) struct WorkloadArgs {
-    /// A file that describes the rows, the questions and the limits: see docs/advise.md
+    /// A file that describes the rows, the questions and the limits: see docs/designing-a-key.md
     file: PathBuf,
     /// Rows to make, instead of the number in the file
     #[arg(long, value_name = "N")]

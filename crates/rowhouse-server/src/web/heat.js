@@ -1,5 +1,5 @@
 // The heat map: a canvas with time from left to right and keys from top to bottom.
-// docs/web.md has its keys and the form of the data.
+// docs/operation.md has its keys and the form of the data.
 "use strict";
 
 (() => {

@@ -1,4 +1,4 @@
-//! Web pages, metrics and health over HTTP (`docs/web.md`).
+//! Web pages, metrics and health over HTTP (`docs/operation.md`).
 //!
 //! Everything is read-only, and for all who connect unless the server checks users ([`login`]). So
 //! it listens on loopback unless configured otherwise; [`crate::http::guard`] refuses requests

@@ -1,4 +1,4 @@
-//! Verdicts on labelled loads: how often they are right (`docs/heat.md` has the rates).
+//! Verdicts on labelled loads: how often they are right (`docs/operation.md` has the rates).
 
 mod generator;
 mod load;

@@ -1,4 +1,4 @@
-//! Enforces the crate table in docs/ARCHITECTURE.md: the allowed dependencies.
+//! Enforces the layers of the crates (docs/ARCHITECTURE.md): the allowed dependencies.
 
 use std::collections::BTreeSet;
 

@@ -26,9 +26,9 @@ async fn main() -> Result<()> {
     step.end(rows / 10);
 
     let step = Step::start("put_many");
-    for start in (0..rows).step_by(1_000) {
+    for start in (0..rows).step_by(10_000) {
         let mut puts = Vec::new();
-        for n in start..(start + 1_000).min(rows) {
+        for n in start..(start + 10_000).min(rows) {
             let row = mail.row(&key(n)).set_named("subject", format!("subject {n}"));
             puts.push(row.set_named("size", n).into_put()?.into());
         }

@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use quick_xml::XmlVersion;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesStart, Event};
 use rowhouse_model::{Error, Result};
 
 use crate::{Target, TlsSettings};
@@ -35,6 +38,9 @@ const READ: [&str; 10] = [
     "zookeeper.znode.parent",
 ];
 
+/// Elements inside one another: configuration, property, and name or value.
+const DEPTH_MAX: usize = 3;
+
 impl Target {
     /// Reads a cluster's location from the text of an `hbase-site.xml`, by the settings of HBase's
     /// Java client: the registry and its servers, and `hbase.client.netty.tls.enabled` with
@@ -53,9 +59,9 @@ impl Target {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for text that is no such file, attributes of `<property>`, includes, an
-    /// unknown registry, invalid addresses, settings of TLS that are not supported, and file paths
-    /// with `&`, which a URL cannot hold.
+    /// `InvalidRequest` for text that is no such file, includes, variables, an unknown registry,
+    /// invalid addresses, settings of TLS that are not supported, and file paths with `&`, which a
+    /// URL cannot hold.
     pub fn from_hbase_site(xml: &str) -> Result<Self> {
         let settings = properties(xml)?;
         let get = |name: &str| settings.get(name).map(String::as_str).filter(|it| !it.is_empty());
@@ -136,78 +142,111 @@ fn is_true(value: Option<&str>, default: bool) -> Result<bool> {
     }
 }
 
-/// Returns the names and values in a Hadoop configuration; a later one replaces an earlier one.
+/// Returns the settings in a Hadoop configuration that are read; a later one replaces an earlier
+/// one.
 fn properties(xml: &str) -> Result<HashMap<&'static str, String>> {
-    let invalid = |why: &str| Error::invalid(format!("not an hbase-site.xml: {why}"));
-    let text = without_comments(xml).ok_or_else(|| invalid("a comment does not end"))?;
-    if !text.contains("<configuration") {
-        return Err(invalid("there is no <configuration>"));
-    }
-    if text.split('<').skip(1).any(is_unsupported) {
-        return Err(invalid("attributes of <property> and includes are not supported"));
-    }
+    let mut reader = quick_xml::Reader::from_str(xml);
+    reader.config_mut().expand_empty_elements = true;
     let mut settings = HashMap::new();
-    for property in text.split("<property>").skip(1) {
-        let (property, _) = property
-            .split_once("</property>")
-            .ok_or_else(|| invalid("a <property> does not end"))?;
-        let name =
-            element(property, "name").ok_or_else(|| invalid("a <property> has no <name>"))?;
-        let value = element(property, "value").unwrap_or_default();
-        // Others may have values of any form.
-        if let Some(name) = READ.iter().chain(&REFUSED).find(|known| **known == name.trim()) {
-            settings.insert(*name, unescaped(value.trim())?);
+    let mut property = Property::default();
+    let mut open: Vec<String> = Vec::new();
+    let mut is_configuration = false;
+    loop {
+        match reader.read_event().map_err(malformed)? {
+            Event::Start(start) | Event::Empty(start) => {
+                let name = start.local_name().as_ref().to_owned();
+                if name == "include" {
+                    return Err(malformed("includes are not supported"));
+                }
+                if open.len() == DEPTH_MAX {
+                    return Err(malformed(format!("unexpected element {name}")));
+                }
+                open.push(name);
+                match open.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                    ["configuration"] => is_configuration = true,
+                    ["configuration", "property"] => property = Property::of_attributes(&start)?,
+                    _ => {}
+                }
+            }
+            Event::End(_) => {
+                open.pop();
+                if open == ["configuration"] {
+                    std::mem::take(&mut property).read_into(&mut settings)?;
+                }
+            }
+            Event::Text(text) => property.push(&open, &text),
+            Event::CData(text) => property.push(&open, &text),
+            Event::GeneralRef(reference) => {
+                let character = reference.resolve_char_ref().map_err(malformed)?;
+                let text = match character {
+                    Some(character) => character.to_string(),
+                    None => resolve_predefined_entity(&reference)
+                        .ok_or_else(|| malformed(format!("unknown entity: {}", &*reference)))?
+                        .to_owned(),
+                };
+                property.push(&open, &text);
+            }
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+            Event::Eof => break,
         }
     }
-    Ok(settings)
-}
-
-/// Returns true for the text from a tag's name on, if Hadoop reads that element and this module
-/// does not.
-fn is_unsupported(tag: &str) -> bool {
-    let end = tag.find(|c: char| c.is_whitespace() || "/>".contains(c)).unwrap_or(tag.len());
-    let (name, rest) = tag.split_at(end);
-    name.rsplit(':').next() == Some("include") || name == "property" && !rest.starts_with('>')
-}
-
-fn without_comments(xml: &str) -> Option<String> {
-    let mut text = String::new();
-    let mut rest = xml;
-    while let Some((before, comment)) = rest.split_once("<!--") {
-        text.push_str(before);
-        rest = comment.split_once("-->")?.1;
+    match open.last() {
+        Some(name) => Err(malformed(format!("<{name}> does not end"))),
+        None if !is_configuration => Err(malformed("there is no <configuration>")),
+        None => Ok(settings),
     }
-    text.push_str(rest);
-    Some(text)
 }
 
-fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let (_, rest) = text.split_once(&format!("<{name}>"))?;
-    Some(rest.split_once(&format!("</{name}>"))?.0)
+fn malformed(why: impl std::fmt::Display) -> Error {
+    Error::invalid(format!("not an hbase-site.xml: {why}"))
 }
 
-/// Replaces XML's named entities. Values with others, with variables of Hadoop or with elements are
-/// refused: their value would be guessed.
-fn unescaped(text: &str) -> Result<String> {
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some((before, entity)) = rest.split_once('&') {
-        plain.push_str(before);
-        let known = entity.split_once(';').and_then(|(name, after)| {
-            let entities = [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\'')];
-            let (_, character) = entities.into_iter().find(|(entity, _)| *entity == name)?;
-            Some((character, after))
-        });
-        let Some((character, after)) = known else {
-            return Err(Error::invalid(format!("unknown entity in hbase-site.xml: {text}")));
+/// A setting in a file. Hadoop also reads name and value as attributes.
+#[derive(Default)]
+struct Property {
+    name: Option<String>,
+    value: String,
+}
+
+impl Property {
+    fn of_attributes(start: &BytesStart<'_>) -> Result<Self> {
+        let mut property = Self::default();
+        for attribute in start.attributes() {
+            let attribute = attribute.map_err(malformed)?;
+            let value = attribute.normalized_value(XmlVersion::Explicit1_0).map_err(malformed)?;
+            match attribute.key.as_ref() {
+                "name" => property.name = Some(value.into_owned()),
+                "value" => property.value = value.into_owned(),
+                _ => {}
+            }
+        }
+        Ok(property)
+    }
+
+    /// Adds text that stands in these elements.
+    fn push(&mut self, open: &[String], text: &str) {
+        match open.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["configuration", "property", "name"] => {
+                self.name.get_or_insert_default().push_str(text);
+            }
+            ["configuration", "property", "value"] => self.value.push_str(text),
+            _ => {}
+        }
+    }
+
+    /// Adds the setting if it is one that is read.
+    fn read_into(self, settings: &mut HashMap<&'static str, String>) -> Result<()> {
+        let name = self.name.ok_or_else(|| malformed("a <property> has no <name>"))?;
+        let value = self.value.trim();
+        let Some(name) = READ.iter().chain(&REFUSED).find(|known| **known == name.trim()) else {
+            return Ok(());
         };
-        plain.push(character);
-        rest = after;
+        if value.contains("${") {
+            return Err(malformed(format!("variables are not supported: {name} is {value}")));
+        }
+        settings.insert(*name, value.to_owned());
+        Ok(())
     }
-    if rest.contains('<') || text.contains("${") {
-        return Err(Error::invalid(format!("a value of hbase-site.xml is not plain text: {text}")));
-    }
-    Ok(plain + rest)
 }
 
 #[cfg(test)]
@@ -294,16 +333,19 @@ mod tests {
     }
 
     #[test]
-    fn attributes_and_includes_are_refused() {
-        for element in [
-            "<property name=\"hbase.masters\" value=\"m\"/>",
-            "<property\nname=\"hbase.masters\"><value>m</value></property>",
-            "<xi:include href=\"other.xml\"/>",
-            "<include href=\"other.xml\"/>",
+    fn attributes_are_read_and_includes_refused() {
+        let configuration = |element| format!("<configuration>{element}</configuration>");
+        for property in [
+            "<property name=\"hbase.zookeeper.quorum\" value=\"m&amp;n\"/>",
+            "<property\nname=\"hbase.zookeeper.quorum\"><value>m&#38;n</value></property>",
+            "<property><name>hbase.zookeeper.quorum</name><value><![CDATA[m&n]]></value></property>",
         ] {
-            let xml = format!("<configuration>{element}</configuration>");
-            let error = Target::from_hbase_site(&xml).unwrap_err();
-            assert!(error.message().contains("are not supported"), "{element}: {error}");
+            let settings = properties(&configuration(property)).unwrap();
+            assert_eq!(settings["hbase.zookeeper.quorum"], "m&n", "{property}");
+        }
+        for include in ["<xi:include href=\"other.xml\"/>", "<include href=\"other.xml\"/>"] {
+            let error = Target::from_hbase_site(&configuration(include)).unwrap_err();
+            assert!(error.message().contains("are not supported"), "{include}: {error}");
         }
     }
 
@@ -318,10 +360,11 @@ mod tests {
         ] {
             assert!(Target::from_hbase_site(xml).is_err(), "{xml}");
         }
-        for value in ["&x;", "&amp", "${b}", "<b/>"] {
-            assert!(url(&[("hbase.masters", value)]).is_err(), "{value}");
-            assert!(url(&[("hbase.tmp.dir", value)]).is_ok(), "{value}");
+        for value in ["&x;", "&amp", "<b/>"] {
+            assert!(url(&[("hbase.tmp.dir", value)]).is_err(), "{value}");
         }
+        assert!(url(&[("hbase.masters", "${b}")]).is_err());
+        assert!(url(&[("hbase.tmp.dir", "${b}")]).is_ok());
         let commented = "<configuration><!-- <property><name>hbase.zookeeper.quorum</name>\
                          <value>x</value></property> --></configuration>";
         let target = Target::from_hbase_site(commented).unwrap();

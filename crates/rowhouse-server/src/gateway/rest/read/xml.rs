@@ -2,21 +2,39 @@
 //! are refused: entities could make them grow.
 
 use bytes::Bytes;
+use quick_xml::XmlVersion;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesRef, BytesStart, Event};
 use rowhouse_model::{Error, Result};
 
 use super::decoded::{base64, text};
 use crate::gateway::rest::model::{Budget, CellModel, CellSet, RowModel};
 
 /// An element's start.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tag {
     pub(super) name: String,
     attributes: Vec<(String, String)>,
-    /// It ends at once.
-    is_empty: bool,
 }
 
 impl Tag {
+    /// Prefixes of namespaces have no meaning in the models.
+    fn read(start: &BytesStart<'_>) -> Result<Self> {
+        let mut attributes = Vec::new();
+        for attribute in start.attributes() {
+            let attribute = attribute.map_err(malformed)?;
+            if attributes.len() == ATTRIBUTES_MAX {
+                return Err(malformed(format!("more than {ATTRIBUTES_MAX} attributes")));
+            }
+            let name = attribute.key.as_ref();
+            if !name.starts_with("xmlns") {
+                let value = attribute.normalized_value(XmlVersion::Explicit1_0);
+                attributes.push((name.to_owned(), value.map_err(malformed)?.into_owned()));
+            }
+        }
+        Ok(Self { name: start.local_name().as_ref().to_owned(), attributes })
+    }
+
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(of, _)| of == name).map(|(_, value)| &value[..])
     }
@@ -28,7 +46,7 @@ impl Tag {
 
 /// A document's next part.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part {
+enum Part {
     Start(Tag),
     /// The current element's end.
     End,
@@ -37,14 +55,12 @@ pub(super) enum Part {
 
 /// A document that is read part by part.
 pub(super) struct Reader<'t> {
-    rest: &'t str,
-    /// The open elements.
-    open: Vec<String>,
-    /// The current element was empty: its end comes next.
-    ends: bool,
+    xml: quick_xml::Reader<&'t [u8]>,
+    /// The number of open elements.
+    depth: usize,
 }
 
-fn malformed(why: &str) -> Error {
+fn malformed(why: impl std::fmt::Display) -> Error {
     Error::invalid(format!("not XML: {why}"))
 }
 
@@ -55,7 +71,9 @@ const ATTRIBUTES_MAX: usize = 1000;
 
 impl<'t> Reader<'t> {
     pub(super) fn new(body: &'t [u8]) -> Result<Self> {
-        Ok(Self { rest: text(body)?.trim_start_matches('\u{feff}'), open: Vec::new(), ends: false })
+        let mut xml = quick_xml::Reader::from_str(text(body)?.trim_start_matches('\u{feff}'));
+        xml.config_mut().expand_empty_elements = true;
+        Ok(Self { xml, depth: 0 })
     }
 
     /// Returns the outermost element's start.
@@ -70,105 +88,35 @@ impl<'t> Reader<'t> {
     }
 
     /// Returns the next part; `None` at the document's end. Text outside elements is an error.
-    pub(super) fn next(&mut self) -> Result<Option<Part>> {
-        if std::mem::take(&mut self.ends) {
-            self.open.pop();
-            return Ok(Some(Part::End));
-        }
+    fn next(&mut self) -> Result<Option<Part>> {
         loop {
-            if self.rest.is_empty() {
-                return match self.open.last() {
-                    Some(name) => Err(malformed(&format!("<{name}> does not end"))),
-                    None => Ok(None),
-                };
-            }
-            let Some(markup) = self.rest.strip_prefix('<') else {
-                let end = self.rest.find('<').unwrap_or(self.rest.len());
-                let (content, rest) = self.rest.split_at(end);
-                self.rest = rest;
-                if self.open.is_empty() && !content.trim().is_empty() {
-                    return Err(malformed("text outside elements"));
+            let content = match self.xml.read_event().map_err(malformed)? {
+                Event::Start(_) | Event::Empty(_) if self.depth == DEPTH_MAX => {
+                    return Err(malformed(format!("more than {DEPTH_MAX} nested elements")));
                 }
-                if self.open.is_empty() {
-                    continue;
+                Event::Start(start) | Event::Empty(start) => {
+                    self.depth += 1;
+                    return Tag::read(&start).map(Part::Start).map(Some);
                 }
-                return Ok(Some(Part::Text(unescaped(content)?)));
+                Event::End(_) => {
+                    self.depth -= 1;
+                    return Ok(Some(Part::End));
+                }
+                Event::Text(content) => content.into_inner().into_owned(),
+                Event::CData(content) => content.into_inner().into_owned(),
+                Event::GeneralRef(reference) => replacement(&reference)?,
+                Event::Comment(_) | Event::Decl(_) | Event::PI(_) => continue,
+                Event::DocType(_) => return Err(malformed("a DOCTYPE is not accepted")),
+                Event::Eof if self.depth > 0 => return Err(malformed("an element does not end")),
+                Event::Eof => return Ok(None),
             };
-            let past = |rest: &'t str, end: &str, what: &str| match rest.split_once(end) {
-                Some(parts) => Ok(parts),
-                None => Err(malformed(&format!("{what} does not end"))),
-            };
-            if let Some(comment) = markup.strip_prefix("!--") {
-                self.rest = past(comment, "-->", "a comment")?.1;
-            } else if let Some(data) = markup.strip_prefix("![CDATA[") {
-                let (content, rest) = past(data, "]]>", "CDATA")?;
-                self.rest = rest;
-                return Ok(Some(Part::Text(content.to_owned())));
-            } else if let Some(instruction) = markup.strip_prefix('?') {
-                self.rest = past(instruction, "?>", "an instruction")?.1;
-            } else if markup.starts_with('!') {
-                return Err(malformed("a DOCTYPE is not accepted"));
-            } else if let Some(end) = markup.strip_prefix('/') {
-                let (name, rest) = past(end, ">", "a tag")?;
-                self.rest = rest;
-                return match self.open.pop() {
-                    Some(open) if open == name.trim_end() => Ok(Some(Part::End)),
-                    _ => Err(malformed(&format!("</{name}> ends nothing"))),
-                };
-            } else {
-                return self.start(markup).map(Some);
+            if self.depth > 0 {
+                return Ok(Some(Part::Text(content)));
+            }
+            if !content.trim().is_empty() {
+                return Err(malformed("text outside elements"));
             }
         }
-    }
-
-    /// Reads the element that starts here.
-    fn start(&mut self, markup: &'t str) -> Result<Part> {
-        if self.open.len() == DEPTH_MAX {
-            return Err(malformed(&format!("more than {DEPTH_MAX} elements inside one another")));
-        }
-        let end = markup.find(|char: char| char.is_whitespace() || "/>".contains(char));
-        let (name, mut rest) = markup.split_at(end.ok_or_else(|| malformed("a tag does not end"))?);
-        if name.is_empty() || name.contains(['<', '"', '=', '&']) {
-            return Err(malformed("an element without a name"));
-        }
-        // Prefixes of namespaces have no meaning in the models.
-        let local = name.rsplit_once(':').map_or(name, |(_, local)| local);
-        let mut tag = Tag { name: local.to_owned(), ..Tag::default() };
-        loop {
-            rest = rest.trim_start();
-            if let Some(after) = rest.strip_prefix("/>") {
-                tag.is_empty = true;
-                self.rest = after;
-                break;
-            }
-            if let Some(after) = rest.strip_prefix('>') {
-                self.rest = after;
-                break;
-            }
-            let (attribute, after) =
-                rest.split_once('=').ok_or_else(|| malformed("an attribute without a value"))?;
-            let after = after.trim_start();
-            let quote = after.chars().next().filter(|char| ['"', '\''].contains(char));
-            let quote = quote.ok_or_else(|| malformed("a value without quotes"))?;
-            let (value, after) =
-                after[1..].split_once(quote).ok_or_else(|| malformed("a value does not end"))?;
-            let attribute = attribute.trim_end();
-            if attribute.is_empty()
-                || attribute.contains(|char: char| char.is_whitespace() || "<>/\"'".contains(char))
-            {
-                return Err(malformed("an attribute without a name"));
-            }
-            if tag.attributes.len() == ATTRIBUTES_MAX {
-                return Err(malformed(&format!("more than {ATTRIBUTES_MAX} attributes")));
-            }
-            if !attribute.starts_with("xmlns") {
-                tag.attributes.push((attribute.to_owned(), unescaped(value)?));
-            }
-            rest = after;
-        }
-        self.open.push(name.to_owned());
-        self.ends = tag.is_empty;
-        Ok(Part::Start(tag))
     }
 
     /// Reads the current element's text up to the end.
@@ -182,7 +130,7 @@ impl<'t> Reader<'t> {
                 Some(Part::Text(text)) => content += &text,
                 Some(Part::End) | None => return Ok(content),
                 Some(Part::Start(tag)) => {
-                    return Err(malformed(&format!("unexpected element {}", tag.name)));
+                    return Err(malformed(format!("unexpected element {}", tag.name)));
                 }
             }
         }
@@ -215,35 +163,14 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Replaces the five entities of XML, and characters by number.
-fn unescaped(text: &str) -> Result<String> {
-    let mut content = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('&') {
-        content += before;
-        let (name, after) =
-            after.split_once(';').ok_or_else(|| malformed("an entity does not end"))?;
-        let number = |digits: &str, radix| u32::from_str_radix(digits, radix).ok();
-        let char = match name {
-            "lt" => Some('<'),
-            "gt" => Some('>'),
-            "amp" => Some('&'),
-            "quot" => Some('"'),
-            "apos" => Some('\''),
-            _ => match name.strip_prefix('#') {
-                Some(digits) => match digits.strip_prefix('x') {
-                    Some(hex) => number(hex, 16),
-                    None => number(digits, 10),
-                }
-                .and_then(char::from_u32),
-                None => None,
-            },
-        };
-        content.push(char.ok_or_else(|| malformed(&format!("unknown entity: {name}")))?);
-        rest = after;
+/// Returns what a character reference or one of XML's five entities stands for.
+fn replacement(reference: &BytesRef<'_>) -> Result<String> {
+    if let Some(character) = reference.resolve_char_ref().map_err(malformed)? {
+        return Ok(character.to_string());
     }
-    content += rest;
-    Ok(content)
+    let name: &str = reference;
+    let known = resolve_predefined_entity(name);
+    known.map(str::to_owned).ok_or_else(|| malformed(format!("unknown entity: {name}")))
 }
 
 /// Reads rows:
@@ -257,17 +184,17 @@ pub(in crate::gateway::rest) fn xml_cells(body: &Bytes, budget: &mut Budget) -> 
     let mut rows = Vec::new();
     while let Some(tag) = reader.child()? {
         if tag.name != "Row" {
-            return Err(malformed(&format!("unexpected element {}", tag.name)));
+            return Err(malformed(format!("unexpected element {}", tag.name)));
         }
         let mut row =
             RowModel { key: tag.attribute("key").map(base64).transpose()?, ..RowModel::default() };
         while let Some(tag) = reader.child()? {
             if tag.name != "Cell" {
-                return Err(malformed(&format!("unexpected element {}", tag.name)));
+                return Err(malformed(format!("unexpected element {}", tag.name)));
             }
             let millis = tag.attribute("timestamp").map(|text| {
                 let millis = text.trim().parse::<i64>();
-                millis.map_err(|_| malformed(&format!("not a timestamp: {text}")))
+                millis.map_err(|_| malformed(format!("not a timestamp: {text}")))
             });
             let cell = CellModel {
                 column: tag.attribute("column").map(base64).transpose()?,
@@ -316,10 +243,18 @@ mod tests {
 
     #[test]
     fn entities_are_replaced() {
-        assert_eq!(unescaped("a&lt;&#98;&#x63;&amp;&quot;&apos;&gt;").unwrap(), "a<bc&\"'>");
+        let content = |text: &str| {
+            let document = format!("<a>{text}</a>");
+            let mut reader = Reader::new(document.as_bytes())?;
+            reader.root("a")?;
+            reader.text()
+        };
+        assert_eq!(content("a&lt;&#98;&#x63;&amp;&quot;&apos;&gt;").unwrap(), "a<bc&\"'>");
         for text in ["&", "&lt", "&other;", "&#xd800;", "&#;"] {
-            assert!(unescaped(text).is_err(), "{text}");
+            assert!(content(text).is_err(), "{text}");
         }
+        let mut reader = Reader::new(b"<p:a x='&lt;&#98;' xmlns:p='y'/>").unwrap();
+        assert_eq!(reader.root("a").unwrap().attributes().collect::<Vec<_>>(), [("x", "<b")]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) enum Work {
     /// Log the counters that are due.
     LogCounters,
     /// Remove the files that are retained for the next log segments.
-    RemoveSpares,
+    GiveBackLogSpace,
     /// Flush the memstores that pin the oldest log segment.
     RelieveLog,
     /// Flush the largest memstore.
@@ -68,7 +68,7 @@ impl Queue {
                 | Work::TidyLog
                 | Work::SyncLog
                 | Work::LogCounters
-                | Work::RemoveSpares
+                | Work::GiveBackLogSpace
                 | Work::ExpireSnapshots
                 | Work::KeepHeat => state.work.push_back(work),
             }

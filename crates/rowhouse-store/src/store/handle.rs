@@ -391,6 +391,12 @@ impl Store {
         self.inner.tables.changed();
     }
 
+    /// Does what the background does after a time without writes.
+    #[cfg(test)]
+    pub(crate) fn idle_by_hand(&self) {
+        workers::do_work(&self.inner.engine, &Work::GiveBackLogSpace);
+    }
+
     /// Runs one pending background task; `false` when there is none.
     #[cfg(test)]
     pub(crate) fn work_by_hand(&self) -> bool {

@@ -18,8 +18,8 @@ pub(super) fn flush(engine: &Arc<Engine>) {
     }
 }
 
-/// The time without a background sync after which the files retained for log segments, and the
-/// memory retained for memstores, are given back.
+/// The time without a background sync after which the disk space that the log has ahead of need,
+/// and the memory retained for memstores, are given back.
 const IDLE_WAIT: Duration = Duration::from_secs(30);
 
 /// Runs log work until the queue is closed. A background sync runs some time after the first write
@@ -39,7 +39,7 @@ pub(super) fn maintain_log(engine: &Arc<Engine>) {
                 idle_at = Some(Instant::now() + IDLE_WAIT);
             }
             Popped::Nothing => {
-                do_work(engine, &Work::RemoveSpares);
+                do_work(engine, &Work::GiveBackLogSpace);
                 free_retained_chunks();
                 idle_at = None;
             }
@@ -74,7 +74,7 @@ pub(super) fn do_work(engine: &Arc<Engine>, work: &Work) {
         Work::TidyLog => engine.wal().tidy(),
         Work::SyncLog => engine.wal().sync_in_background(),
         Work::LogCounters => flush::log_due_counters(engine, Instant::now()),
-        Work::RemoveSpares => engine.wal().remove_spares(),
+        Work::GiveBackLogSpace => engine.wal().give_back_space(),
         Work::RelieveLog => flush::shrink_log(engine),
         Work::RelieveMemory => flush::shrink_memory(engine),
         Work::ExpireSnapshots => {
@@ -91,5 +91,58 @@ pub(super) fn do_work(engine: &Arc<Engine>, work: &Work) {
             tracing::debug!(?work, "background work is left for the next open");
         }
         Err(error) => tracing::error!(%error, ?work, "background work failed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{FamilyDescriptor, Put, TableDescriptor, TableName};
+
+    use crate::disk::simulated::SimulatedDisk;
+    use crate::layout::WAL_DIR;
+    use crate::{Settings, Store};
+
+    #[test]
+    fn an_idle_log_has_no_more_than_its_records() {
+        let disk = SimulatedDisk::seeded(1);
+        let open = || {
+            let settings = Settings { wal_segment_bytes: 4 << 10, ..Settings::default() };
+            let builder = Store::builder("simulated").settings(settings);
+            builder.with_disk(disk.clone()).by_hand(1).open().unwrap()
+        };
+        let store = open();
+        let name = TableName::parse("t").unwrap();
+        let family = FamilyDescriptor::new("f").unwrap();
+        store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+        let table = store.table(&name).unwrap();
+        let put = |row: &str| {
+            let put = Put::new(row.to_owned()).unwrap().add("f", "q", vec![b'v'; 1000]).unwrap();
+            table.mutate(&put.into()).unwrap();
+        };
+        for row in 0..100 {
+            put(&format!("row{row:03}"));
+            while store.work_by_hand() {}
+        }
+        table.flush().unwrap();
+        while store.work_by_hand() {}
+        put("after the flush");
+        while store.work_by_hand() {}
+        let log_len = || {
+            let files = disk.paths().into_iter().filter(|path| path.starts_with(WAL_DIR));
+            files.map(|path| disk.file_len(&path).unwrap()).sum::<usize>()
+        };
+        let before = log_len();
+        store.idle_by_hand();
+        let idle = log_len();
+        assert!(before > 10_000 && idle < 6_000, "{before} bytes, idle {idle}");
+        put("after the rest");
+        drop((table, store));
+
+        let store = open();
+        let table = store.table(&name).unwrap();
+        for row in ["row000", "after the flush", "after the rest"] {
+            let row = table.get(&rowhouse_model::Get::new(row).unwrap()).unwrap();
+            assert_eq!(row.cells().count(), 1);
+        }
     }
 }

@@ -66,6 +66,19 @@ impl NewSegment {
             }
         }
     }
+
+    /// Cuts what lies after `end`, where the log ends. The caller excludes appends.
+    pub(super) fn cut(&mut self, end: u64) -> Result<()> {
+        let cut = self.file.len().and_then(|len| match len > end {
+            true => self.file.truncate(end),
+            false => Ok(()),
+        });
+        cut.map_err(|source| {
+            Error::io(format_args!("cannot cut {}", segment::path(self.number)), source)
+        })?;
+        self.room = self.room.min(end);
+        Ok(())
+    }
 }
 
 /// A segment that is no longer written.

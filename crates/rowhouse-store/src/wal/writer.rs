@@ -326,9 +326,22 @@ impl Wal {
         }
     }
 
-    /// Removes the files that are retained for segments after the next one.
-    pub(crate) fn remove_spares(&self) -> Result<()> {
-        self.segments.remove_spares()
+    /// Gives back the disk space that only later records would use: the files that are retained for
+    /// segments after the next one, and the rest of the current and the next one. Appends wait for
+    /// that.
+    pub(crate) fn give_back_space(&self) -> Result<()> {
+        self.segments.remove_spares()?;
+        let tail = &mut *self.tail.lock();
+        if tail.failed.is_some() {
+            return Ok(());
+        }
+        // The mark behind the last record shows that the log ends there.
+        tail.segment.cut(tail.offset + RECORD_HEADER_LEN as u64)?;
+        match &mut tail.next {
+            // Otherwise it may already have its first record.
+            Some(next) if !tail.is_len_recorded => next.cut(HEADER_LEN as u64),
+            _ => Ok(()),
+        }
     }
 
     /// Makes the next segment. After a failure the attempt, and the log message, is not repeated at

@@ -214,7 +214,8 @@ impl History {
         match self.random.below(100) {
             0..3 => self.write_unlogged(),
             3..55 => self.write(),
-            55..62 => drop(self.store().work_by_hand()),
+            55 => self.store().idle_by_hand(),
+            56..62 => drop(self.store().work_by_hand()),
             62..67 => self.flush(),
             67 => self.reshape(),
             68..70 => self.compact(),

@@ -33,7 +33,8 @@ const RECORD_BYTES_MAX: usize = 4 << 20;
 /// How many segments of a size are merged into one.
 const MERGED_AT_ONCE: usize = 10;
 
-/// Segments with more bytes are not merged: a merge is made in memory.
+/// Segments with more bytes together are not merged. A merge is made in memory, and no changed row
+/// is written to a segment before it ends: a search with too many changed rows waits for it.
 const MERGED_BYTES_MAX: u64 = 256 << 20;
 
 /// How many queue entries are removed before the queue is compacted. Searches read past their

@@ -49,5 +49,5 @@ fn read(directory: &RamDirectory, path: &Path) -> Result<Option<Bytes>> {
     }
     let slice = directory.open_read(path).map_err(|error| failed(&error.into()))?;
     let bytes = slice.read_bytes().map_err(|error| failed(&error.into()))?;
-    Ok(Some(Bytes::copy_from_slice(&bytes)))
+    Ok(Some(Bytes::from_owner(bytes)))
 }

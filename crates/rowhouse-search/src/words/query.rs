@@ -10,6 +10,7 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 
 use super::TERMS_MAX;
+use super::all_of::{AllOf, AnyOf, Sequence};
 use super::excluded::Excluded;
 use super::lookup::Lookup;
 use super::node::{Leaf, Node};
@@ -20,41 +21,61 @@ pub(super) struct Compiler<'a> {
     terms: usize,
 }
 
+/// A tree's query.
+struct Compiled {
+    query: Box<dyn Query>,
+    /// The same as parts that must all be there; `None` if it is more than words and phrases.
+    parts: Option<Vec<AnyOf>>,
+}
+
 impl<'a> Compiler<'a> {
     pub(super) fn new(fields: &'a [(Analyser, Field)]) -> Self {
         Self { fields, terms: 0 }
     }
 
     /// Returns none if no analyser has a term for any word: such words are left out.
-    pub(super) fn node(&mut self, node: &Node) -> Result<Option<Box<dyn Query>>, Fault> {
+    pub(super) fn query(&mut self, root: &Node) -> Result<Option<Box<dyn Query>>, Fault> {
+        Ok(self.node(root)?.map(|compiled| match compiled.parts {
+            Some(parts) => AllOf::over(compiled.query, parts),
+            None => compiled.query,
+        }))
+    }
+
+    fn node(&mut self, node: &Node) -> Result<Option<Compiled>, Fault> {
         match node {
             Node::And(parts) => self.and(parts),
             Node::Or(parts) => {
                 let mut queries = Vec::with_capacity(parts.len());
                 for part in parts {
-                    queries.extend(self.node(part)?);
+                    queries.extend(self.node(part)?.map(|compiled| compiled.query));
                 }
-                Ok(any_of(queries))
+                Ok(any_of(queries).map(Compiled::other))
             }
-            Node::Not(part) => Ok(self.node(part)?.map(|query| {
+            Node::Not(part) => Ok(self.node(part)?.map(|Compiled { query, .. }| {
                 if query.is::<TermQuery>() {
-                    query
+                    Compiled::other(query)
                 } else {
-                    Box::new(Excluded(query)) as Box<dyn Query>
+                    Compiled::other(Box::new(Excluded(query)))
                 }
             })),
             Node::Leaf(leaf) => self.leaf(leaf),
         }
     }
 
-    fn and(&mut self, parts: &[Node]) -> Result<Option<Box<dyn Query>>, Fault> {
+    fn and(&mut self, parts: &[Node]) -> Result<Option<Compiled>, Fault> {
         let mut clauses = Vec::with_capacity(parts.len());
+        let mut all_of = Some(Vec::with_capacity(parts.len()));
         for part in parts {
             let occur = match part {
                 Node::Not(_) => Occur::MustNot,
                 Node::And(_) | Node::Or(_) | Node::Leaf(_) => Occur::Must,
             };
-            clauses.extend(self.node(part)?.map(|query| (occur, query)));
+            let Some(compiled) = self.node(part)? else { continue };
+            match (&mut all_of, compiled.parts) {
+                (Some(all_of), Some(parts)) => all_of.extend(parts),
+                _ => all_of = None,
+            }
+            clauses.push((occur, compiled.query));
         }
         let required = clauses.iter().filter(|(occur, _)| *occur == Occur::Must).count();
         match clauses.len() {
@@ -64,23 +85,47 @@ impl<'a> Compiler<'a> {
                 let message = "only words after `NOT` are left, without the stop words";
                 Err(Fault::new(at, message))
             }
-            1 => Ok(clauses.pop().map(|(_, query)| query)),
-            _ => Ok(Some(Box::new(BooleanQuery::new(clauses)))),
+            1 => Ok(clauses.pop().map(|(_, query)| Compiled { query, parts: all_of })),
+            _ => {
+                let query = Box::new(BooleanQuery::new(clauses));
+                Ok(Some(Compiled { query, parts: all_of }))
+            }
         }
     }
 
-    fn leaf(&mut self, leaf: &Leaf) -> Result<Option<Box<dyn Query>>, Fault> {
+    fn leaf(&mut self, leaf: &Leaf) -> Result<Option<Compiled>, Fault> {
         let mut queries = Vec::with_capacity(self.fields.len());
+        let mut any_sequence = Some(Vec::with_capacity(self.fields.len()));
         for &(analyser, field) in self.fields {
             let Some(lookup) = Lookup::of(leaf, analyser)? else { continue };
             self.terms += lookup.terms();
             if self.terms > TERMS_MAX {
                 return Err(Fault::new(leaf.at, format!("too many terms: max={TERMS_MAX}")));
             }
+            match (&mut any_sequence, sequence(&lookup, field)) {
+                (Some(sequences), Some(sequence)) => sequences.push(sequence),
+                _ => any_sequence = None,
+            }
             queries.push(query(lookup, field));
         }
-        Ok(any_of(queries))
+        let parts = any_sequence.map(|sequences| vec![sequences]);
+        Ok(any_of(queries).map(|query| Compiled { query, parts }))
     }
+}
+
+impl Compiled {
+    /// A query that is more than words and phrases which must all be there.
+    fn other(query: Box<dyn Query>) -> Self {
+        Self { query, parts: None }
+    }
+}
+
+/// Returns the terms that a lookup finds side by side; `None` for a prefix and for `~`.
+fn sequence(lookup: &Lookup, field: Field) -> Option<Sequence> {
+    let Lookup::Terms(terms) = lookup else { return None };
+    let term = |text: &str| Term::from_field_text(field, text);
+    let terms = terms.iter().map(|(offset, text)| (*offset, term(text))).collect();
+    Some(Sequence { field, terms })
 }
 
 fn first_leaf(node: &Node) -> Option<&Leaf> {

@@ -1,2 +1,3 @@
 mod language;
 mod model;
+mod ranking;

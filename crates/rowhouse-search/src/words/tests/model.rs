@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use rowhouse_schema::Analyser;
 use tantivy::collector::{DocSetCollector, TopDocs};
 use tantivy::directory::RamDirectory;
+use tantivy::query::Query;
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, Searcher, TantivyDocument};
@@ -17,14 +18,14 @@ use crate::words::node::{Form, Node};
 use crate::{Highlighter, MATCHES_MAX};
 
 /// A text index, each text analysed by all analysers.
-struct Texts {
+pub(super) struct Texts {
     texts: Vec<String>,
     fields: Vec<(Analyser, Field)>,
-    searcher: Searcher,
+    pub(super) searcher: Searcher,
 }
 
 impl Texts {
-    fn new(texts: Vec<String>) -> Self {
+    pub(super) fn new(texts: Vec<String>) -> Self {
         let mut schema = Schema::builder();
         let fields: Vec<_> = Analyser::ALL
             .into_iter()
@@ -54,10 +55,7 @@ impl Texts {
 
     /// The numbers of the texts that match, or the refusal message.
     fn search(&self, words: &str, analysers: &[Analyser]) -> Result<BTreeSet<usize>, String> {
-        let words = Words::parse(words).unwrap();
-        let fields = self.fields.iter().copied();
-        let fields: Vec<_> = fields.filter(|(name, _)| analysers.contains(name)).collect();
-        let query = words.query(&fields).map_err(|error| error.message().to_owned())?;
+        let query = self.query(words, analysers)?;
         // Each collector has tantivy run the query in another way.
         let best = TopDocs::with_limit(self.texts.len().max(1)).order_by_score();
         let hits = self.searcher.search(&query, &DocSetCollector).unwrap();
@@ -68,7 +66,19 @@ impl Texts {
         Ok(hits.into_iter().map(|document| document.doc_id as usize).collect())
     }
 
-    /// The same, by looking at each text.
+    /// The query for a search text, or the refusal message.
+    pub(super) fn query(
+        &self,
+        words: &str,
+        analysers: &[Analyser],
+    ) -> Result<Box<dyn Query>, String> {
+        let words = Words::parse(words).unwrap();
+        let fields = self.fields.iter().copied();
+        let fields: Vec<_> = fields.filter(|(name, _)| analysers.contains(name)).collect();
+        words.query(&fields).map_err(|error| error.message().to_owned())
+    }
+
+    /// As [`Texts::search`], by looking at each text.
     fn judge(&self, words: &str, analysers: &[Analyser]) -> Option<BTreeSet<usize>> {
         let words = Words::parse(words).unwrap();
         let mut hits = BTreeSet::new();
@@ -280,14 +290,14 @@ fn word() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-fn text() -> impl Strategy<Value = String> {
+pub(super) fn text() -> impl Strategy<Value = String> {
     let separator = prop::sample::select(vec![" ", " ", " ", "", "，", "-", "\n"]);
     prop::collection::vec((word(), separator), 0..10).prop_map(|parts| {
         parts.into_iter().flat_map(|(word, separator)| [word, separator]).collect::<String>()
     })
 }
 
-fn search_text() -> impl Strategy<Value = String> {
+pub(super) fn search_text() -> impl Strategy<Value = String> {
     let stems = prop::sample::select(vec![
         "r", "ro", "key", "keys", "the", "design", "designs", "comp", "computer", "h", "happ",
         "happy", "happily", "b", "kye", "desgin",
@@ -309,7 +319,7 @@ fn search_text() -> impl Strategy<Value = String> {
     })
 }
 
-fn analysers() -> impl Strategy<Value = Vec<Analyser>> {
+pub(super) fn analysers() -> impl Strategy<Value = Vec<Analyser>> {
     prop::sample::subsequence(Analyser::ALL.to_vec(), 1..=2)
 }
 

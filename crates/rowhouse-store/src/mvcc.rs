@@ -25,6 +25,11 @@ pub(crate) struct Mvcc {
     advanced: Condvar,
 }
 
+/// How often a commit looks for its predecessors before it sleeps: at first with pauses that double,
+/// then with its core given to another thread.
+const TURNS_MAX: u32 = 16;
+const SPINS: u32 = 6;
+
 impl Mvcc {
     /// Starts a sequence after `last`.
     pub(crate) fn new(last: u64) -> Self {
@@ -68,17 +73,33 @@ impl Mvcc {
     /// Publishes several numbers atomically: no reader sees one without the others.
     pub(crate) fn publish_several(&self, sequences: RangeInclusive<u64>) {
         let sequence = *sequences.end();
+        {
+            let mut early = self.early.lock();
+            early.extend(sequences);
+            let mut visible = self.visible.load(Ordering::Relaxed);
+            while early.remove(&(visible + 1)) {
+                visible += 1;
+            }
+            if visible >= sequence {
+                self.visible.store(visible, Ordering::Release);
+                self.advanced.notify_all();
+                return;
+            }
+        }
+        // A predecessor is about to publish, or waits for a core: to sleep and be woken would take
+        // longer.
+        for turn in 0..TURNS_MAX {
+            if self.visible() >= sequence {
+                return;
+            }
+            if turn < SPINS {
+                (0..1 << turn).for_each(|_| std::hint::spin_loop());
+            } else {
+                std::thread::yield_now();
+            }
+        }
         let mut early = self.early.lock();
-        early.extend(sequences);
-        let mut visible = self.visible.load(Ordering::Relaxed);
-        while early.remove(&(visible + 1)) {
-            visible += 1;
-        }
-        if visible >= sequence {
-            self.visible.store(visible, Ordering::Release);
-            self.advanced.notify_all();
-        }
-        while self.visible.load(Ordering::Acquire) < sequence {
+        while self.visible() < sequence {
             self.advanced.wait(&mut early);
         }
     }

@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// directory. Needs about 5 GB, and a real disk for meaningful synced writes
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
+    /// With `--child`: load, and end by SIGKILL, which is the first half of `scale`
+    #[arg(long, hide = true)]
+    pub(crate) until_killed: bool,
     /// Run one case of one engine in this directory and print lines for the parent
     #[arg(long, value_name = "DIR", hide = true)]
     pub(crate) child: Option<PathBuf>,

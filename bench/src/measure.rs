@@ -15,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// CPU nanoseconds that idle threads may use between two polls: mostly timers.
 const IDLE_NANOS: u64 = 300_000;
 /// Maximum time to wait for background work.
-const QUIET_WAIT_MAX: Duration = Duration::from_secs(120);
+const QUIET_WAIT_MAX: Duration = Duration::from_secs(1800);
 
 /// The cost of an operation.
 #[derive(Clone, Copy)]
@@ -140,6 +140,13 @@ fn status_mib(name: &str) -> Result<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB")).context("no such status")?;
     Ok(kib.trim().parse::<f64>()? / 1024.0)
+}
+
+/// Returns the bytes that this process has written to files.
+pub(crate) fn written_bytes() -> Result<u64> {
+    let io = fs::read_to_string("/proc/self/io")?;
+    let count = io.lines().find_map(|line| line.strip_prefix("wchar: "));
+    Ok(count.context("no count of written bytes")?.parse()?)
 }
 
 /// Returns the bytes of all files below `dir`.

@@ -16,6 +16,10 @@ pub(crate) enum Unit {
     CpuMicros,
     /// Wall time of an operation in microseconds.
     WallMicros,
+    /// CPU time in seconds.
+    CpuSeconds,
+    /// Wall time in seconds.
+    WallSeconds,
     /// MiB of memory or disk.
     Mib,
     /// A quotient.
@@ -23,9 +27,11 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    const ALL: [(Self, &str); 4] = [
+    const ALL: [(Self, &str); 6] = [
         (Self::CpuMicros, "µs CPU"),
         (Self::WallMicros, "µs wall"),
+        (Self::CpuSeconds, "s CPU"),
+        (Self::WallSeconds, "s wall"),
         (Self::Mib, "MiB"),
         (Self::Ratio, "ratio"),
     ];

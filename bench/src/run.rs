@@ -1,15 +1,17 @@
 //! The parent, which starts a process for each (engine, case), and the code of such a process.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
+use rustix::process::Signal;
 
 use crate::args::Args;
-use crate::case::{Bench, CaseName};
+use crate::case::{Bench, CaseName, scale};
 use crate::engine::EngineName;
 use crate::report::{Report, Said};
 
@@ -53,10 +55,30 @@ fn run_child(
 ) -> Result<()> {
     let base = args.dir.clone().unwrap_or_else(std::env::temp_dir);
     let dir = tempfile::Builder::new().prefix("rowhouse-bench-").tempdir_in(base)?;
+    if case == CaseName::Scale {
+        let status = run_process(args, engine, case, dir.path(), true, report)?;
+        ensure!(status.signal() == Some(Signal::KILL.as_raw()), "the load ended with {status}");
+    }
+    let status = run_process(args, engine, case, dir.path(), false, report)?;
+    ensure!(status.success(), "the child ended with {status}");
+    Ok(())
+}
+
+fn run_process(
+    args: &Args,
+    engine: Option<EngineName>,
+    case: CaseName,
+    dir: &Path,
+    until_killed: bool,
+    report: &mut Report,
+) -> Result<ExitStatus> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("--child").arg(dir.path());
+    command.arg("--child").arg(dir);
     command.args(["--case", case.as_str(), "--cells", &args.cells.to_string()]);
     command.args(["--seed", &args.seed.to_string()]);
+    if until_killed {
+        command.arg("--until-killed");
+    }
     if let Some(engine) = engine {
         command.args(["--engine", engine.as_str()]);
     }
@@ -65,14 +87,15 @@ fn run_child(
     for line in lines {
         report.add(engine, case, Said::parse(&line?)?);
     }
-    let status = child.wait()?;
-    ensure!(status.success(), "the child ended with {status}");
-    Ok(())
+    Ok(child.wait()?)
 }
 
 /// Runs one case of one engine.
 pub(crate) fn child(args: &Args, dir: &Path) -> Result<()> {
     let [case] = args.cases[..] else { bail!("a child runs one case") };
     let bench = Bench::new(args.engines.first().copied(), dir, args.cells, args.seed);
-    case.run(&bench)
+    match args.until_killed {
+        true => scale::load_until_killed(&bench),
+        false => case.run(&bench),
+    }
 }

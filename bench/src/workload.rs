@@ -41,6 +41,11 @@ impl Workload {
         Self::new(cells, 1, 1000, seed)
     }
 
+    /// Returns rows of ten columns with values of 200 bytes.
+    pub(crate) fn scale(cells: u64, seed: u64) -> Self {
+        Self::new(cells, 10, 200, seed)
+    }
+
     fn new(cells: u64, columns: u64, value_len: usize, seed: u64) -> Self {
         let cells = cells / columns * columns;
         Self { cells, columns, value_len, seed, order: Shuffle::new(cells, seed) }

@@ -8,6 +8,7 @@ mod lz4;
 mod memory;
 mod physical;
 mod reads;
+pub(crate) mod scale;
 mod sync;
 mod threads;
 
@@ -37,7 +38,7 @@ pub(crate) enum CaseName {
     Lz4,
     /// Values of 1,000 bytes
     Large,
-    /// Inserts, gets and both by 1, 2 and 4 threads
+    /// Inserts, gets and both by 1, 2, 4 and 12 threads
     Threads,
     /// Synced writes by 1, 4 and 16 threads
     Sync,
@@ -47,6 +48,8 @@ pub(crate) enum CaseName {
     Latency,
     /// Resident memory after a long load; rowhouse only unless asked for
     Memory,
+    /// Values of 200 bytes, a cache of a tenth, and a start after a kill; only where asked for
+    Scale,
     /// Limits of the machine itself
     Physical,
 }
@@ -64,6 +67,7 @@ impl CaseName {
             Self::Cold => "cold",
             Self::Latency => "latency",
             Self::Memory => "memory",
+            Self::Scale => "scale",
             Self::Physical => "physical",
         }
     }
@@ -73,6 +77,7 @@ impl CaseName {
     pub(crate) fn engines(self, asked: &[EngineName], named: bool) -> Vec<Option<EngineName>> {
         match self {
             Self::Physical => vec![None],
+            Self::Scale if !named => Vec::new(),
             Self::Memory if !named => {
                 let rowhouse = asked.iter().filter(|engine| **engine == EngineName::Rowhouse);
                 rowhouse.copied().map(Some).collect()
@@ -93,6 +98,7 @@ impl CaseName {
             Self::Cold => cold::run(bench),
             Self::Latency => latency::run(bench),
             Self::Memory => memory::run(bench),
+            Self::Scale => scale::run(bench),
             Self::Physical => physical::run(bench),
         }
     }
@@ -128,6 +134,14 @@ impl<'a> Bench<'a> {
     /// Opens the engine on a new directory.
     fn open(&self, options: Options) -> Result<Box<dyn Engine>> {
         self.try_open(options)?.context("the engine cannot do what every engine can")
+    }
+
+    /// Opens the engine on the directory that [`Bench::open`] was given first, by this process or
+    /// by one before.
+    fn open_again(&self, options: Options) -> Result<Box<dyn Engine>> {
+        let engine = self.engine.context("the case needs an engine")?;
+        let opened = engine.open(&self.dir.join("1"), &options)?;
+        opened.context("the engine cannot do what every engine can")
     }
 
     /// Opens the engine on a new directory; `None` if it does not support the options.
@@ -281,10 +295,20 @@ fn load_batches(
     workload: &Workload,
     numbers: std::ops::Range<u64>,
 ) -> Result<u64> {
+    load_batches_within(LOAD_TIME_MAX, engine, workload, numbers)
+}
+
+/// As [`load_batches`], with a time of its own.
+fn load_batches_within(
+    time_max: Duration,
+    engine: &dyn Engine,
+    workload: &Workload,
+    numbers: std::ops::Range<u64>,
+) -> Result<u64> {
     let begun = Instant::now();
     let mut batch = vec![Cell::default(); BATCH_LEN];
     let mut at = numbers.start;
-    while at < numbers.end && begun.elapsed() < LOAD_TIME_MAX {
+    while at < numbers.end && begun.elapsed() < time_max {
         let len = (numbers.end - at).min(BATCH_LEN as u64);
         let cells = &mut batch[..len as usize];
         for cell in cells.iter_mut() {

@@ -1,4 +1,4 @@
-//! The same number of operations by one, two and four threads.
+//! The same number of operations by one thread, and by several.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::engine::{Engine, Options};
 use crate::measure;
 use crate::workload::{Cell, Random, Workload};
 
-const THREADS: [u64; 3] = [1, 2, 4];
+const THREADS: [u64; 4] = [1, 2, 4, 12];
 
 pub(super) fn run(bench: &Bench<'_>) -> Result<()> {
     let workload = Workload::wide(bench.cells, bench.seed);

@@ -64,6 +64,8 @@ pub(crate) struct Options {
     pub(crate) lz4: bool,
     /// Whether a write is on the disk before it is acknowledged.
     pub(crate) synced: bool,
+    /// Whether a table is split into regions as it grows; the others have no regions.
+    pub(crate) split: bool,
 }
 
 /// The name of an engine.
@@ -89,7 +91,7 @@ impl EngineName {
         }
     }
 
-    /// Creates the engine's files in `dir`; `None` if it does not support the options.
+    /// Opens the engine's files in `dir`, or creates them; `None` if it does not support the options.
     pub(crate) fn open(self, dir: &Path, options: &Options) -> Result<Option<Box<dyn Engine>>> {
         match self {
             Self::Rowhouse => rowhouse::open(dir, options),

@@ -16,15 +16,16 @@ use crate::workload::{Cell, Qualifier, Row};
 const FAMILY: &[u8] = b"d";
 
 struct Rowhouse {
-    _store: Store,
+    store: Store,
+    name: TableName,
     table: Arc<Table>,
     durability: Durability,
 }
 
 pub(super) fn open(dir: &Path, options: &Options) -> Result<Option<Box<dyn Engine>>> {
     let mut settings = Settings::default();
-    // One region, as the others have one tree: the bench measures the engine, not splits.
-    settings.split.automatic = false;
+    // Else one region, as the others have one tree: most cases measure the engine, not splits.
+    settings.split.automatic = options.split;
     if let Some(len) = options.cache_len {
         settings.block_cache_bytes = len;
     }
@@ -40,6 +41,7 @@ pub(super) fn open(dir: &Path, options: &Options) -> Result<Option<Box<dyn Engin
     }
     match store.create_table(TableDescriptor::new(name.clone()).family(family), &[]) {
         Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::TableExists => {}
         created => created?,
     }
     let table = store.table(&name)?;
@@ -47,7 +49,7 @@ pub(super) fn open(dir: &Path, options: &Options) -> Result<Option<Box<dyn Engin
         true => Durability::FsyncWal,
         false => Durability::UseDefault,
     };
-    Ok(Some(Box::new(Rowhouse { _store: store, table, durability })))
+    Ok(Some(Box::new(Rowhouse { store, name, table, durability })))
 }
 
 impl Rowhouse {
@@ -120,8 +122,17 @@ impl Engine for Rowhouse {
     }
 
     fn state(&self) -> Result<String> {
-        let size = self.table.regions()[0].size();
-        let (memory, disk) = (mib(size.memstore_bytes), mib(size.file_bytes));
-        Ok(format!("memstore {memory:.0} MiB; {} files, {disk:.0} MiB", size.files))
+        // The regions of now, after splits.
+        let table = self.store.table(&self.name)?;
+        let regions = table.regions();
+        let sizes: Vec<_> = regions.iter().map(|region| region.size()).collect();
+        let memory = mib(sizes.iter().map(|size| size.memstore_bytes).sum());
+        let disk = mib(sizes.iter().map(|size| size.file_bytes).sum());
+        let files: usize = sizes.iter().map(|size| size.files).sum();
+        let regions = match regions.len() {
+            1 => String::new(),
+            regions => format!(" in {regions} regions"),
+        };
+        Ok(format!("memstore {memory:.0} MiB; {files} files{regions}, {disk:.0} MiB"))
     }
 }

@@ -8,8 +8,8 @@ use crate::engine::Options;
 use crate::measure;
 use crate::workload::{Random, Workload};
 
-/// Runs of cells before compaction: three in files and one in memory. No engine compacts
-/// automatically before there are four files.
+/// Runs of cells before compaction: three flushed to files and one in memory. Rowhouse merges the
+/// three files into one before the reads.
 const RUNS: u64 = 4;
 /// Memory for a run, with the overhead that engines count beside the bytes of a cell.
 const MEMORY_PER_CELL: u64 = 512;

@@ -6,10 +6,6 @@ use rowhouse_model::{CellRef, Key, Result, RowBuilder};
 
 /// A forward cursor over sorted cells: in one file, or in several merged files and memstores.
 pub(crate) trait Cells {
-    /// Whether [`Cells::push_columns`] ever adds anything. `false` where several sources are
-    /// merged, because visibility then depends on all sources.
-    const PUSHES_COLUMNS: bool = false;
-
     /// Returns the current cell; `None` after the last.
     fn cell(&self) -> Option<CellRef<'_>>;
 

@@ -1,9 +1,10 @@
 //! A cursor over a memstore.
 
+use std::ops::RangeInclusive;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use rowhouse_model::{CellRef, Key, RowBuilder};
+use rowhouse_model::{CellKind, CellRef, Key, RowBuilder, compare_bytes, equal_bytes};
 
 use super::Memstore;
 use super::node::{Node, NodeRef, SearchKey, prefetch};
@@ -12,6 +13,9 @@ use super::node::{Node, NodeRef, SearchKey, prefetch};
 /// list's top, whose nodes are in the cache because every search passes them, and so is cheaper
 /// than one from here.
 const STEPS_BEFORE_SEARCH: usize = 4;
+
+/// Cells added to a row before the reader checks its limits.
+const CELLS_AT_ONCE: usize = 64;
 
 /// A cursor over a memstore, which it keeps alive. It meets cells that are inserted after the
 /// current position.
@@ -64,6 +68,44 @@ impl MemstoreCursor {
         }
     }
 
+    /// As [`Cells::push_columns`](crate::cells::Cells::push_columns), for columns before `end` and
+    /// cells up to `sequence_max`.
+    pub(crate) fn push_columns_before(
+        &mut self,
+        end: Option<&[u8]>,
+        sequence_max: u64,
+        times: &RangeInclusive<i64>,
+        row: &mut RowBuilder,
+    ) -> bool {
+        let is_selected = |cell: &CellRef<'_>| {
+            cell.kind() == CellKind::Put
+                && cell.tags.is_empty()
+                && cell.sequence <= sequence_max
+                && times.contains(&cell.key.timestamp)
+        };
+        let Some(mut node) = self.node().filter(|node| is_selected(&node.cell())) else {
+            return false;
+        };
+        let mut next = None;
+        for _ in 0..CELLS_AT_ONCE {
+            row.push_copy(node.key_value(), node.sequence());
+            next = settled(node.next());
+            let Some(next) = next else { break };
+            let key = node.cell().key;
+            let cell = next.cell();
+            if !equal_bytes(key.row, cell.key.row)
+                || equal_bytes(key.qualifier, cell.key.qualifier)
+                || end.is_some_and(|end| compare_bytes(cell.key.qualifier, end).is_ge())
+                || !is_selected(&cell)
+            {
+                break;
+            }
+            node = next;
+        }
+        self.node = next.map(NodeRef::as_ptr);
+        true
+    }
+
     /// Moves to the next cell.
     #[inline]
     pub(crate) fn advance(&mut self) {
@@ -101,15 +143,7 @@ impl MemstoreCursor {
     #[inline]
     pub(super) fn stand_at(&mut self, node: Option<NonNull<Node>>) {
         self.node = node;
-        while let Some(node) = self.node() {
-            let next = node.next();
-            if !node.is_overwritten() {
-                prefetch(next);
-                node.prefetch_ahead();
-                return;
-            }
-            self.node = next.map(NodeRef::as_ptr);
-        }
+        self.node = settled(self.node()).map(NodeRef::as_ptr);
     }
 
     #[inline]
@@ -117,6 +151,22 @@ impl MemstoreCursor {
         // SAFETY: the node belongs to `memstore`, which lives while the cursor is borrowed.
         self.node.map(|node| unsafe { NodeRef::from_ptr(node) })
     }
+}
+
+/// Returns the node, or the first node after it that was not overwritten. Prefetches what a cursor
+/// reads next.
+#[inline]
+fn settled(mut node: Option<NodeRef<'_>>) -> Option<NodeRef<'_>> {
+    while let Some(here) = node {
+        let next = here.next();
+        if !here.is_overwritten() {
+            prefetch(next);
+            here.prefetch_ahead();
+            break;
+        }
+        node = next;
+    }
+    node
 }
 
 /// Returns the search key before every cell with this key.

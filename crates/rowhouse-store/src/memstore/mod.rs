@@ -2,7 +2,7 @@
 //!
 //! A memstore is a skip list in an arena: a cell is copied once, next to the links, and all memory
 //! is freed together; large chunks are retained for the next memstore. Many threads insert
-//! concurrently; readers never wait.
+//! concurrently; readers never wait. A Bloom filter spares most reads of one row a search.
 //!
 //! The unsafe code is in `arena`, `large_chunks`, `node`, `skip_list`, `spans`, `cursor` and
 //! `passing`. The usual tests compare the list with a `BTreeMap` and run concurrent writers and
@@ -20,6 +20,7 @@
 
 mod arena;
 mod cursor;
+mod filter;
 mod large_chunks;
 mod link;
 mod node;
@@ -30,8 +31,8 @@ mod spans;
 mod sync;
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use rowhouse_model::{CellKind, CellRef, Key, RowRange};
@@ -39,6 +40,7 @@ use rowhouse_model::{CellKind, CellRef, Key, RowRange};
 use crate::index_memory::{IndexBytes, IndexMemory};
 pub(crate) use cursor::MemstoreCursor;
 use cursor::place;
+use filter::{Filter, Place};
 pub(crate) use large_chunks::{RetainedChunks, free_retained_chunks};
 pub(crate) use readers::FlushResult;
 use readers::Readers;
@@ -50,6 +52,8 @@ use sync::{AtomicBool, AtomicU64};
 pub(crate) struct Memstore {
     started: Instant,
     cells: SkipList,
+    /// `None` while empty.
+    filter: OnceLock<Box<Filter>>,
     /// The lowest sequence inserted; 0 while empty.
     first_sequence: AtomicU64,
     /// The highest sequence inserted.
@@ -71,6 +75,7 @@ impl Default for Memstore {
         Self {
             started: Instant::now(),
             cells: SkipList::default(),
+            filter: OnceLock::new(),
             first_sequence: AtomicU64::default(),
             last_sequence: AtomicU64::default(),
             earliest_put: AtomicU64::new(u64::MAX),
@@ -115,16 +120,23 @@ impl Memstore {
     /// (`CellSet.add`). Returns how many bytes were allocated; usually none, since memory is
     /// allocated in chunks.
     pub(crate) fn insert(&self, key_value: &[u8], sequence: u64) -> u64 {
-        let added = self.cells.insert(key_value, sequence);
+        let (place, added) = self.filter_place(key_value);
+        let added = added + self.cells.insert(key_value, sequence);
+        place.add();
         self.note(sequence, key_value);
         added
     }
 
     /// As [`Memstore::insert`] for many cells; faster if they are sorted.
     pub(crate) fn insert_sorted<'c>(&self, cells: impl Iterator<Item = (&'c [u8], u64)>) -> u64 {
-        self.cells.insert_sorted(cells.inspect(|&(key_value, sequence)| {
+        let mut filter_bytes = 0;
+        let added = self.cells.insert_sorted(cells.inspect(|&(key_value, sequence)| {
+            let (place, added) = self.filter_place(key_value);
+            place.add();
+            filter_bytes += added;
             self.note(sequence, key_value);
-        }))
+        }));
+        added + filter_bytes
     }
 
     /// Returns the cells, as KeyValues with their sequence numbers, in order.
@@ -140,6 +152,14 @@ impl Memstore {
                 }
             }
         })
+    }
+
+    /// As [`Filter::place`].
+    #[inline]
+    fn filter_place(&self, key_value: &[u8]) -> (Place<'_>, u64) {
+        let key = CellRef::from_checked(key_value, 0).key;
+        let filter = self.filter.get_or_init(Box::default);
+        filter.place(key.row, key.qualifier, self.cells.bytes())
     }
 
     /// Updates the summary fields. Reads before it writes, since writers share the cache line and
@@ -177,11 +197,24 @@ impl Memstore {
     /// [`Memstore::insert`]. This includes the unused rest of the current chunk, at most half of
     /// the total or 2 MiB.
     pub(crate) fn bytes(&self) -> u64 {
-        self.cells.bytes()
+        self.cells.bytes() + self.filter.get().map_or(0, |filter| filter.bytes())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.cells.first().is_none()
+    }
+
+    /// Returns true if it may have visible cells in `row`; `false` is certain.
+    #[inline]
+    pub(crate) fn may_hold_row(&self, row: &[u8]) -> bool {
+        self.filter.get().is_some_and(|filter| filter.may_hold(row, None))
+    }
+
+    /// As [`Memstore::may_hold_row`], for cells and markers that matter to one column.
+    #[inline]
+    pub(crate) fn may_hold_column(&self, row: &[u8], qualifier: &[u8]) -> bool {
+        let qualifier = Some(qualifier).filter(|_| !self.has_family_markers());
+        self.filter.get().is_some_and(|filter| filter.may_hold(row, qualifier))
     }
 
     /// Returns about how many cells lie in `range`, and their bytes; exact up to `cells_min` cells.

@@ -406,14 +406,15 @@ pub(super) fn prefetch(node: Option<NodeRef<'_>>) {
     }
 }
 
+/// Prefetches a cache line.
 #[inline]
-fn prefetch_at(node: *const Node) {
+pub(super) fn prefetch_at<T>(place: *const T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch accesses no memory, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(node.cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = node;
+    let _ = place;
 }

@@ -177,7 +177,13 @@ fn select_sources(
     // A memstore whose cells are all newer than the read point is left out, so that the read does
     // not keep it in memory.
     let is_visible = |first: u64| first <= sequence;
-    let memstores = memstores.filter(|memstore| memstore.first_sequence().is_some_and(is_visible));
+    let memstores = memstores.filter(|memstore| {
+        memstore.first_sequence().is_some_and(is_visible)
+            && match query.rows {
+                Rows::One(row) => memstore.may_hold_row(row),
+                Rows::Range(_) => true,
+            }
+    });
     let start = Key::row_start(query.rows.first());
     let caching = query.caching(family);
     let mut sources = Vec::new();

@@ -82,7 +82,9 @@ impl<'a> NewestVersion<'a> {
         let start = |has_markers| if has_markers { Key::row_start(self.row) } else { column };
         let mut sources = Vec::new();
         for memstore in memstores {
-            if memstore.first_sequence().is_some_and(|first| first <= sequence_max) {
+            if memstore.first_sequence().is_some_and(|first| first <= sequence_max)
+                && memstore.may_hold_column(self.row, self.qualifier)
+            {
                 let start = start(memstore.has_family_markers());
                 let source = Source::Memory(MemstoreCursor::new(Arc::clone(memstore), &start));
                 let source = match &trace {

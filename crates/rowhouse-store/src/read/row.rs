@@ -159,9 +159,9 @@ impl<'a> QueryMatcher<'a> {
 
     /// Adds the visible cells of `row` to `cells` within the budget, and moves past the row once
     /// all are added.
-    pub(super) fn read_row<F: Cells>(
+    pub(super) fn read_row(
         &mut self,
-        from: &mut F,
+        from: &mut impl Cells,
         row: &[u8],
         budget: &mut ReadBudget,
         cells: &mut RowBuilder,
@@ -177,8 +177,7 @@ impl<'a> QueryMatcher<'a> {
                 return Ok(self.leave(skipped));
             }
             if !visible.is_in_column(&cell) {
-                if F::PUSHES_COLUMNS
-                    && *passed_bytes <= PASSED_BYTES_MAX
+                if *passed_bytes <= PASSED_BYTES_MAX
                     && let Some(times) = visible.plain_times()
                 {
                     let pushed = from.push_columns(&times, cells)?;

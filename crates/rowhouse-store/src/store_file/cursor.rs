@@ -245,7 +245,8 @@ impl FileCursor {
     }
 
     /// Returns the current cell's key; `None` after the last cell.
-    pub(super) fn key(&self) -> Option<Key<'_>> {
+    #[inline]
+    pub(crate) fn key(&self) -> Option<Key<'_>> {
         self.cursor.as_ref()?.key()
     }
 
@@ -253,6 +254,31 @@ impl FileCursor {
     pub(super) fn pass_markers_in_block(&mut self, bound: Option<&Key<'_>>) -> Result<MarkerSkip> {
         let Some(cursor) = &mut self.cursor else { return Ok(MarkerSkip::default()) };
         cursor.skip_markers(bound).map_err(|error| self.file.named(error))
+    }
+
+    /// As [`Cells::push_columns`], for columns before `end`.
+    pub(crate) fn push_columns_before(
+        &mut self,
+        end: &[u8],
+        times: &RangeInclusive<i64>,
+        row: &mut RowBuilder,
+    ) -> Result<bool> {
+        self.push_columns_by(|cursor| cursor.push_columns_before(end, times, row))
+    }
+
+    #[inline(always)]
+    fn push_columns_by(&mut self, push: impl FnOnce(&mut Cursor) -> Result<bool>) -> Result<bool> {
+        // Cells with tags may expire before their family's TTL, and a reader that is older than a
+        // bulk load sees no cell from that load.
+        if self.with_tags || self.loaded {
+            return Ok(false);
+        }
+        let Some(cursor) = &mut self.cursor else { return Ok(false) };
+        let pushed = push(cursor).map_err(|error| self.file.named(error))?;
+        if cursor.is_end() {
+            self.next_block()?;
+        }
+        Ok(pushed)
     }
 
     /// Moves to the next block's first cell.
@@ -303,8 +329,6 @@ impl FileCursor {
 }
 
 impl Cells for FileCursor {
-    const PUSHES_COLUMNS: bool = true;
-
     fn skip_markers(&mut self) -> Result<bool> {
         self.pass_markers_to(None)
     }
@@ -360,16 +384,6 @@ impl Cells for FileCursor {
     }
 
     fn push_columns(&mut self, times: &RangeInclusive<i64>, row: &mut RowBuilder) -> Result<bool> {
-        // Cells with tags may expire before their family's TTL, and a reader that is older than a
-        // bulk load sees no cell from that load.
-        if self.with_tags || self.loaded {
-            return Ok(false);
-        }
-        let Some(cursor) = &mut self.cursor else { return Ok(false) };
-        let pushed = cursor.push_columns(times, row).map_err(|error| self.file.named(error))?;
-        if cursor.is_end() {
-            self.next_block()?;
-        }
-        Ok(pushed)
+        self.push_columns_by(|cursor| cursor.push_columns(times, row))
     }
 }

@@ -1,9 +1,11 @@
 //! The k-way merge over memstores and files.
 
+mod columns;
 mod flushed;
 mod markers;
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rowhouse_model::{CellRef, Key, Result, RowBuilder, compare};
@@ -27,6 +29,17 @@ pub(crate) enum Source {
 }
 
 impl Source {
+    /// Returns the current cell's key; `None` after the last cell.
+    #[inline]
+    fn key(&self) -> Option<Key<'_>> {
+        match self {
+            Self::Memory(cursor) => cursor.cell().map(|cell| cell.key),
+            Self::File(cursor) => cursor.key(),
+            Self::Waiting(..) => None,
+            Self::Traced(traced) => traced.source.key(),
+        }
+    }
+
     /// Returns the current cell's sequence; `None` after the last cell.
     #[inline]
     fn sequence(&self) -> Option<u64> {
@@ -318,14 +331,17 @@ impl Merge {
     fn move_back(&mut self) {
         let Self { sources, order, .. } = self;
         let Some((&first, others)) = order.split_first() else { return };
-        let Some(cell) = sources[first].cell() else {
+        let Some(key) = sources[first].key() else {
             order.remove(0);
             return;
         };
         let is_before = |&&at: &&usize| {
-            // Files may share a sequence: the one added first then sorts first.
-            let ordering = sources[at].cell().map(|other| compare(&other, &cell));
-            ordering.is_some_and(|ordering| ordering.then(at.cmp(&first)).is_lt())
+            let ordering = sources[at].key().map(|other| {
+                let newest_first = || sources[first].sequence().cmp(&sources[at].sequence());
+                // Files may share a sequence: the one added first then sorts first.
+                other.cmp(&key).then_with(newest_first).then(at.cmp(&first))
+            });
+            ordering.is_some_and(Ordering::is_lt)
         };
         let before = others.iter().take_while(is_before).count();
         order[..=before].rotate_left(1);
@@ -361,6 +377,10 @@ impl Cells for Merge {
 
     fn skip_markers(&mut self) -> Result<bool> {
         self.pass_some_markers()
+    }
+
+    fn push_columns(&mut self, times: &RangeInclusive<i64>, row: &mut RowBuilder) -> Result<bool> {
+        self.push_columns_by_source(times, row)
     }
 
     fn seek(&mut self, key: &Key<'_>) -> Result<()> {

@@ -261,14 +261,15 @@ fn a_row_that_is_gone_on_with_on_a_new_scanner_is_as_it_was() {
     let put = |client: &mut Client, value: &str| {
         let mut put = Put::new("r").unwrap();
         for column in 0..10 {
-            put = put.add("cf", format!("q{column}"), value.repeat(100)).unwrap();
+            // A read ends up to 64 KiB after its limit.
+            put = put.add("cf", format!("q{column}"), value.repeat(20_000)).unwrap();
         }
         crate::support::mutate(client, &region, put).unwrap();
     };
     put(&mut client, "a");
     let parts = |read_point| OpenScan {
         read_point,
-        result_bytes_max: Some(1500),
+        result_bytes_max: Some(150_000),
         allow_partial_results: true,
         ..OpenScan::new(Scan::new(RowRange::row(b"r")))
     };

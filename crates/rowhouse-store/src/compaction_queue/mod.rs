@@ -50,7 +50,7 @@ struct Failure {
 }
 
 /// The delay after a first failure; it doubles with each further one, up to an hour.
-const RETRY_WAIT: Duration = Duration::from_secs(10);
+pub(crate) const RETRY_WAIT: Duration = Duration::from_secs(10);
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(3600);
 
 /// A compaction of more bytes than this many flushed memstores is large: as HBase's

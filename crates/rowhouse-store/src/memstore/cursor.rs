@@ -69,11 +69,12 @@ impl MemstoreCursor {
     }
 
     /// As [`Cells::push_columns`](crate::cells::Cells::push_columns), for columns before `end` and
-    /// cells up to `sequence_max`.
+    /// cells up to `sequence_max`. Stops once the row has `bytes_max` bytes.
     pub(crate) fn push_columns_before(
         &mut self,
         end: Option<&[u8]>,
         sequence_max: u64,
+        bytes_max: u64,
         times: &RangeInclusive<i64>,
         row: &mut RowBuilder,
     ) -> bool {
@@ -95,6 +96,7 @@ impl MemstoreCursor {
             let cell = next.cell();
             if !equal_bytes(key.row, cell.key.row)
                 || equal_bytes(key.qualifier, cell.key.qualifier)
+                || row.byte_len() >= bytes_max
                 || end.is_some_and(|end| compare_bytes(cell.key.qualifier, end).is_ge())
                 || !is_selected(&cell)
             {

@@ -10,6 +10,7 @@ use rowhouse_model::{
     TableName,
 };
 
+use crate::compaction_queue::RETRY_WAIT;
 use crate::disk::simulated::SimulatedDisk;
 use crate::disk::{Disk, DiskFile};
 use crate::{Clock, CompactionKind, CompactionSettings, Region, Settings, Store, Table};
@@ -308,12 +309,14 @@ fn files_that_cannot_be_read_stay_and_are_not_tried_again_at_once() {
     let table = create(&store, "t", family());
     put_file(&table, "0", [0]);
     disk.corrupt("files/0000000003.hfile", 60, 1);
+    let begun = Instant::now();
     (1..4).for_each(|n| put_file(&table, &n.to_string(), [n]));
     wait_until("it fails", || failure(&table).is_some());
     put_file(&table, "4", [4]);
     std::thread::sleep(Duration::from_millis(100));
     let (times, message) = failure(&table).unwrap();
-    assert_eq!(times, 1, "{message}");
+    // On a busy machine the second attempt may be due already.
+    assert!(times == 1 || begun.elapsed() > RETRY_WAIT, "{times}: {message}");
     assert!(message.contains("files/0000000003.hfile"), "{message}");
     assert_eq!(files(&table), 5);
     assert_eq!(get(&table, "4").unwrap().value("f", "q").as_deref(), Some(&[4][..]));

@@ -11,17 +11,21 @@ use crate::cells::Cells;
 const BYTES_AT_ONCE: u64 = 64 << 10;
 
 impl Source {
-    /// As [`Cells::push_columns`], for columns before `end` and cells up to `sequence_max`.
+    /// As [`Cells::push_columns`], for columns before `end` and cells up to `sequence_max`. Stops
+    /// about a block after the row has `bytes_max` bytes.
     #[inline]
     fn push_columns_before(
         &mut self,
         end: Option<&[u8]>,
         sequence_max: u64,
+        bytes_max: u64,
         times: &RangeInclusive<i64>,
         row: &mut RowBuilder,
     ) -> Result<bool> {
         match self {
-            Self::Memory(cursor) => Ok(cursor.push_columns_before(end, sequence_max, times, row)),
+            Self::Memory(cursor) => {
+                Ok(cursor.push_columns_before(end, sequence_max, bytes_max, times, row))
+            }
             Self::File(cursor) if cursor.sequence_max() <= sequence_max => match end {
                 Some(end) => cursor.push_columns_before(end, times, row),
                 None => cursor.push_columns(times, row),
@@ -55,7 +59,9 @@ impl Merge {
             let end = end.map(|end| end.qualifier);
             // Several sources may have the column.
             let is_shared = end.is_some_and(|end| compare_bytes(here.qualifier, end).is_ge());
-            if is_shared || !source.push_columns_before(end, *sequence_max, times, row)? {
+            if is_shared
+                || !source.push_columns_before(end, *sequence_max, bytes_max, times, row)?
+            {
                 return Ok(pushed);
             }
             pushed = true;

@@ -104,8 +104,8 @@ impl Cursor {
         self.push_columns_while(times, row, |_| true)
     }
 
-    /// As [`Cursor::push_columns`], but stops also before the column `end`; the current cell must be
-    /// before it.
+    /// As [`Cursor::push_columns`], but stops also before the column `end`. The current cell must
+    /// be before it.
     ///
     /// # Errors
     /// As [`Cursor::advance`].

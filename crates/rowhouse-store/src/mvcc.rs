@@ -25,8 +25,8 @@ pub(crate) struct Mvcc {
     advanced: Condvar,
 }
 
-/// How often a commit looks for its predecessors before it sleeps: at first with pauses that double,
-/// then with its core given to another thread.
+/// How often a commit looks for its predecessors before it sleeps: at first with pauses that
+/// double, then with its core given to another thread.
 const TURNS_MAX: u32 = 16;
 const SPINS: u32 = 6;
 

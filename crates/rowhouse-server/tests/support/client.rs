@@ -19,7 +19,7 @@ use rowhouse_format::token::{Token, to_base64};
 use rowhouse_model::Cell;
 
 /// How long a client waits for bytes before the test fails.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A connection for synchronous calls.
 pub(crate) struct Client {

@@ -16,6 +16,9 @@ pub(super) const STEPS_BEFORE_SEEK: usize = 8;
 /// Maximum bytes between two returned cells for both to share their blocks.
 const PASSED_BYTES_MAX: usize = 4096;
 
+/// Bytes left of a budget at which cells are added one by one, so that it is not exceeded.
+const BYTES_BY_CELL: u64 = 64 << 10;
+
 /// Cells matched between two clock checks.
 pub(super) const CELLS_BETWEEN_CHECKS: u64 = 1024;
 
@@ -24,8 +27,8 @@ pub(super) const CELLS_BETWEEN_CHECKS: u64 = 1024;
 pub(super) struct ReadBudget {
     /// Maximum cells; without post-visibility filtering a few more may be returned.
     pub(super) cells: usize,
-    /// Maximum cell bytes. The cell that reaches the limit is returned whole; without
-    /// post-visibility filtering up to a block more may follow.
+    /// Maximum cell bytes. The cell that reaches the limit is returned whole. Above
+    /// [`BYTES_BY_CELL`], up to a block more may follow without post-visibility filtering.
     pub(super) bytes: u64,
     /// When to suspend the row, whatever was found in it.
     pub(super) until: Option<Instant>,
@@ -44,6 +47,12 @@ impl ReadBudget {
     #[inline]
     pub(super) fn is_filled_by(&self, row: &RowBuilder) -> bool {
         row.len() >= self.cells || row.byte_len() >= self.bytes
+    }
+
+    /// Whether several columns may be added to `row` without a check of limits.
+    #[inline]
+    fn has_room_for_columns(&self, row: &RowBuilder) -> bool {
+        self.bytes.saturating_sub(row.byte_len()) > BYTES_BY_CELL
     }
 
     /// Counts a cell about to be matched and returns true if the time is over.
@@ -178,6 +187,7 @@ impl<'a> QueryMatcher<'a> {
             }
             if !visible.is_in_column(&cell) {
                 if *passed_bytes <= PASSED_BYTES_MAX
+                    && budget.has_room_for_columns(cells)
                     && let Some(times) = visible.plain_times()
                 {
                     let pushed = from.push_columns(&times, cells)?;

@@ -111,8 +111,8 @@ struct FamilyPosition {
 #[derive(Clone, Copy, Debug)]
 pub struct ScanLimits {
     /// Cell bytes after which a row is suspended and a later call resumes it. The cell that reaches
-    /// the limit is returned whole, and up to a block more may follow. Rows that a filter must see
-    /// as a whole are not suspended.
+    /// the limit is returned whole; above 64 KiB up to a block more may follow. Rows that a filter
+    /// must see as a whole are not suspended.
     pub bytes: u64,
     /// When to stop looking for a row to return. Applies within a row only if `bytes` is limited: a
     /// caller that takes no partial rows gets the whole row.

@@ -218,8 +218,8 @@ impl<'w> PartCursor<'w> {
         self.sequences.iter().map(SequenceCursor::cost).sum()
     }
 
-    /// A score that no document exceeds. `Bm25Weight::max_score` is lower: it takes a text with more
-    /// words than its rounded length to be impossible.
+    /// A score that no document exceeds. `Bm25Weight::max_score` is lower: it takes a text with
+    /// more words than its rounded length to be impossible.
     fn score_max(&self) -> Score {
         self.sequences.iter().map(|sequence| sequence.bm25.score(0, u32::MAX)).sum()
     }

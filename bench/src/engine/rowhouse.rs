@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use rowhouse_model::{
@@ -14,6 +15,7 @@ use super::{Engine, Options, Scan, mib, touch};
 use crate::workload::{Cell, Qualifier, Row};
 
 const FAMILY: &[u8] = b"d";
+const BUSY_WAIT: Duration = Duration::from_secs(600);
 
 struct Rowhouse {
     store: Store,
@@ -26,6 +28,8 @@ pub(super) fn open(dir: &Path, options: &Options) -> Result<Option<Box<dyn Engin
     let mut settings = Settings::default();
     // Else one region, as the others have one tree: most cases measure the engine, not splits.
     settings.split.automatic = options.split;
+    // The others hold writers as long as compactions lag; here a client would try again.
+    settings.busy_wait = BUSY_WAIT;
     if let Some(len) = options.cache_len {
         settings.block_cache_bytes = len;
     }

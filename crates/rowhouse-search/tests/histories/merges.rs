@@ -368,12 +368,12 @@ fn merged_segment_of_many_parts_has_the_documents_of_its_inputs() {
     for segment in 0..SEGMENTS {
         let rows = (0..LARGE_ROWS).map(|row| {
             let mut text = format!("shared at{segment}");
-            for _ in 0..48 {
+            for _ in 0..64 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 text.push_str(&format!(" {:x}", (state >> 33) % 70_000));
             }
-            // A third is outdated by the next segment.
-            let row = row * SEGMENTS + segment * LARGE_ROWS;
+            // A quarter is outdated by the next segment.
+            let row = row * SEGMENTS + segment * SEGMENTS * LARGE_ROWS / 4 * 3;
             Put::new(format!("{row:07}")).unwrap().add("f", "q", text).unwrap().into()
         });
         table.batch(rows.collect()).into_iter().for_each(|it| assert!(it.is_ok()));

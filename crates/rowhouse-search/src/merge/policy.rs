@@ -4,14 +4,15 @@
 //! segments of a class become one of the next, with the smaller ones beside them. A document is
 //! therefore written about once for each class up to the greatest merged size, four times after the
 //! first. A segment with too many outdated documents is rewritten alone: at most two documents are
-//! written for each that is left out.
+//! written for each that is left out. One that is small by then, between segments that are not
+//! merged any more, becomes one with its neighbour: at most three more are written.
 
 use std::ops::Range;
 
 use super::limits::MergeLimits;
 
-/// The most segments in a merge. Each takes some memory.
-const INPUTS_MAX: usize = 30;
+/// The most segments in a merge: the parts that are read at one time fit into its cache.
+const INPUTS_MAX: usize = 20;
 
 /// How many classes there are up to the greatest merged size. Where larger segments come after
 /// smaller ones, these do not become many of one class; as many segments as all classes may have
@@ -42,7 +43,7 @@ pub(crate) struct SegmentSize {
 /// first. They may overlap. None has a segment that is being merged, and no two older and newer
 /// segments are in a run without all between them.
 pub(crate) fn due(segments: &[SegmentSize], limits: &MergeLimits) -> Vec<Range<usize>> {
-    let mut due: Vec<_> = crowded(segments, limits).collect();
+    let mut due: Vec<_> = crowded(segments, limits).chain(stranded(segments, limits)).collect();
     let has_many_outdated = |at: &usize| {
         let segment = &segments[*at];
         !segment.is_merging && segment.outdated * OUTDATED_PART > segment.docs
@@ -56,11 +57,7 @@ fn crowded<'s>(
     segments: &'s [SegmentSize],
     limits: &'s MergeLimits,
 ) -> impl Iterator<Item = Range<usize>> + 's {
-    let class = |segment: &SegmentSize| {
-        let is_full =
-            segment.bytes >= limits.bytes_max / 2 || segment.docs >= limits.documents_max / 2;
-        if is_full { CLASS_FULL } else { segment.bytes.max(1).ilog10().max(CLASS_MIN) }
-    };
+    let class = |segment: &SegmentSize| class(segment, limits);
     let in_use = segments.iter().rposition(|it| it.is_merging).map_or(0, |at| at + 1);
     let classes = segments[in_use..].iter().map(class).filter(|class| *class != CLASS_FULL);
     let largest = classes.max().unwrap_or(0);
@@ -72,6 +69,31 @@ fn crowded<'s>(
         let is_crowded = of_class >= many || segments.len() - from >= many * CLASSES;
         is_crowded.then(|| from..from + fitting(&segments[from..], limits))
     })
+}
+
+/// Returns pairs of neighbours before the newest full segment that together are not full.
+fn stranded<'s>(
+    segments: &'s [SegmentSize],
+    limits: &'s MergeLimits,
+) -> impl Iterator<Item = Range<usize>> + 's {
+    let last_full = segments.iter().rposition(|it| class(it, limits) == CLASS_FULL);
+    let before = &segments[..last_full.unwrap_or(0)];
+    let is_small = |pair: &[SegmentSize]| {
+        let bytes = pair.iter().map(|it| it.bytes).sum();
+        let docs = pair.iter().map(|it| it.docs).sum();
+        let is_merging = pair.iter().any(|it| it.is_merging);
+        !is_merging && class(&SegmentSize { bytes, docs, ..pair[0] }, limits) != CLASS_FULL
+    };
+    let pairs = before.windows(2).enumerate();
+    pairs.filter(move |(_, pair)| is_small(pair)).map(|(at, _)| at..at + 2)
+}
+
+/// Returns a segment's class.
+fn class(segment: &SegmentSize, limits: &MergeLimits) -> u32 {
+    if segment.bytes >= limits.bytes_max / 2 || segment.docs >= limits.documents_max / 2 {
+        return CLASS_FULL;
+    }
+    segment.bytes.max(1).ilog10().max(CLASS_MIN)
 }
 
 /// Returns how many segments, from the first, fit into one. Two that are not full always do.
@@ -143,6 +165,17 @@ mod tests {
     }
 
     #[test]
+    fn small_segments_between_full_ones_are_merged() {
+        assert_eq!(first(&sizes(&[1_200, 300, 300, 1_200])), Some(1..3));
+        assert_eq!(first(&sizes(&[300, 300, 1_200])), Some(0..2));
+        assert_eq!(first(&sizes(&[1_200, 600, 600, 1_200])), None);
+        assert_eq!(first(&sizes(&[1_200, 300, 1_200, 300, 300])), None, "others follow these");
+        let mut merging = sizes(&[1_200, 300, 300, 1_200]);
+        merging[2].is_merging = true;
+        assert_eq!(first(&merging), None);
+    }
+
+    #[test]
     fn segments_newer_than_those_being_merged_are_merged_among_themselves() {
         let mut segments = sizes(&[20; 10]);
         segments.iter_mut().for_each(|it| it.is_merging = true);
@@ -196,7 +229,13 @@ mod tests {
                 it.bytes < limits.bytes_max / 2 && it.docs < limits.documents_max / 2
             });
             prop_assert!(newest.count() < 4 * limits.segments, "{segments:?}");
-            prop_assert!(written <= added * 5 + outdated * 2, "{written}, {added}, {outdated}");
+            let full = |it: &SegmentSize| {
+                it.bytes as f64 / (limits.bytes_max / 2) as f64
+                    + it.docs as f64 / (limits.documents_max / 2) as f64
+            };
+            let full: f64 = segments.iter().map(full).sum();
+            prop_assert!(segments.len() as f64 <= 40.0 + 3.0 * full, "{segments:?}");
+            prop_assert!(written <= added * 5 + outdated * 5, "{written}, {added}, {outdated}");
             prop_assert!(segments.iter().all(|it| it.outdated * 3 <= it.docs));
         }
     }

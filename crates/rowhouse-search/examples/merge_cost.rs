@@ -1,9 +1,9 @@
 //! Measures merges: `merge_cost DIR [SEGMENTS] [MEGABYTES]`, by default ten segments of 100 MB.
 //!
 //! The first run fills an index in `DIR`, the second one merges it. Prints the time, the process
-//! CPU and the peak memory of the merge; with the environment variable `SEARCHED` also how long
-//! searches wait meanwhile that find 60,000 changed rows; with `AT_ONCE` for a merge in memory. Texts are random words, frequent ones more
-//! often.
+//! CPU and the peak memory of the merge. With the environment variable `SEARCHED` it also prints
+//! how long searches wait meanwhile that find 60,000 changed rows; with `AT_ONCE` for a merge in
+//! memory. Texts are random words, frequent ones more often.
 
 #![allow(clippy::unwrap_used, reason = "an example that cannot continue ends")]
 

@@ -6,7 +6,7 @@
 //! | `analyse/`, `words/`, `lucene/`, `highlight/` | terms, the two query languages, snippets |
 //! | `segment/` | documents in tantivy's segments, stored as cells |
 //! | `view.rs`, `memory.rs`, `find/` | segments and queued rows at a read point; searches |
-//! | `merge/`, `maintain.rs` | which segments are merged, large merges; builds, the queue, the list |
+//! | `merge/`, `maintain.rs` | choice of merges, large ones; builds, the queue, the list |
 //! | `engine/` | the handle and the threads |
 //!
 //! The store puts every changed row into the queue of the index's table, in the log record for the

@@ -49,10 +49,10 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// A store's search engine.
 ///
-/// It answers queries with `matches`, also in region scans. Its own thread builds full-text indexes,
-/// writes the rows that change to segments, and merges small ones; another one, started when it is
-/// needed, merges large ones, so that changed rows never wait for these. A store has at most one
-/// engine. It keeps the store open until [`SearchEngine::close`] or until it is dropped.
+/// It answers queries with `matches`, also in region scans. Its own thread builds full-text
+/// indexes, writes the rows that change to segments, and merges small ones; another one, started
+/// when it is needed, merges large ones, so that changed rows never wait for these. A store has at
+/// most one engine. It keeps the store open until [`SearchEngine::close`] or until it is dropped.
 pub struct SearchEngine {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -188,8 +188,9 @@ impl SearchEngine {
         self.shared.answer(table, plan, SearchOptions { documents: Some(documents), deadline })
     }
 
-    /// Builds an index if it is not built, writes all rows that have changed to segments, and merges
-    /// segments. An engine with a thread runs large merges on another thread, at most one at a time.
+    /// Builds an index if it is not built, writes all rows that have changed to segments, and
+    /// merges segments. An engine with a thread runs large merges on another thread, at most one at
+    /// a time.
     ///
     /// # Errors
     /// `TableNotFound`; errors as for reads and writes.

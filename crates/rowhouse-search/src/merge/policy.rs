@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn segment_of_many_outdated_documents_is_rewritten_whatever_its_size() {
+    fn segment_of_any_size_is_rewritten_if_many_documents_are_outdated() {
         for bytes in [1_000, 1_000_000, 1_000_000_000, 9_000_000_000] {
             let mut segments = vec![size(bytes); 3];
             segments[1].outdated = segments[1].docs / 3;

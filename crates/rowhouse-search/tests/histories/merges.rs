@@ -303,7 +303,7 @@ fn close_of_the_engine_ends_a_merge() {
 }
 
 #[test]
-fn merge_on_its_own_thread_ends_with_the_engine_and_lists_what_it_merged() {
+fn merge_on_its_own_thread_ends_with_the_engine_or_lists_the_merged_segment() {
     let (merging, planned) = Merging::new();
     drop(planned);
     let texts = &merging.texts;

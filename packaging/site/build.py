@@ -21,7 +21,7 @@ MDBOOK_VERSION = "0.5.4"
 # The contents: pages by the ends of their names, in this order. Pages without a group are at the end.
 GROUPS = {
     "Design": "designing-a-key templates from-tables-to-rows indexes search",
-    "HBase": "compatibility differences limits clients moving articles claims",
+    "HBase": "hbase compatibility moving articles claims",
     "Operation": "operation security shell region-servers changes",
     "Programs": "python in-tests",
     "Inside": "ARCHITECTURE how-it-is-tested PERFORMANCE GLOSSARY CONTRIBUTING CHANGELOG",

@@ -1,6 +1,7 @@
 //! Clusters by HBase's own settings, as `hbase-site.xml` has them.
 
 use std::collections::HashMap;
+use std::mem::take;
 use std::path::PathBuf;
 
 use quick_xml::XmlVersion;
@@ -38,8 +39,8 @@ const READ: [&str; 10] = [
     "zookeeper.znode.parent",
 ];
 
-/// Elements inside one another: configuration, property, and name or value.
-const DEPTH_MAX: usize = 3;
+/// The most elements inside one another.
+const DEPTH_MAX: usize = 64;
 
 impl Target {
     /// Reads a cluster's location from the text of an `hbase-site.xml`, by the settings of HBase's
@@ -149,6 +150,8 @@ fn properties(xml: &str) -> Result<HashMap<&'static str, String>> {
     reader.config_mut().expand_empty_elements = true;
     let mut settings = HashMap::new();
     let mut property = Property::default();
+    // The text of the current name or value.
+    let mut text = String::new();
     let mut open: Vec<String> = Vec::new();
     let mut is_configuration = false;
     loop {
@@ -158,34 +161,42 @@ fn properties(xml: &str) -> Result<HashMap<&'static str, String>> {
                 if name == "include" {
                     return Err(malformed("includes are not supported"));
                 }
-                if open.len() == DEPTH_MAX {
+                if open.len() == DEPTH_MAX || Place::of(&open).has_text() {
                     return Err(malformed(format!("unexpected element {name}")));
                 }
                 open.push(name);
-                match open.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-                    ["configuration"] => is_configuration = true,
-                    ["configuration", "property"] => property = Property::of_attributes(&start)?,
-                    _ => {}
+                match Place::of(&open) {
+                    Place::Configuration => is_configuration = true,
+                    Place::Property => property = Property::of_attributes(&start)?,
+                    Place::Name | Place::Value => text.clear(),
+                    Place::Other => {}
                 }
             }
             Event::End(_) => {
-                open.pop();
-                if open == ["configuration"] {
-                    std::mem::take(&mut property).read_into(&mut settings)?;
+                // As in Hadoop, an empty element sets nothing.
+                match Place::of(&open) {
+                    Place::Name if !text.is_empty() => property.name = Some(take(&mut text)),
+                    Place::Value if !text.is_empty() => property.value = Some(take(&mut text)),
+                    Place::Property => take(&mut property).read_into(&mut settings)?,
+                    _ => {}
                 }
+                open.pop();
             }
-            Event::Text(text) => property.push(&open, &text),
-            Event::CData(text) => property.push(&open, &text),
+            Event::Text(part) if Place::of(&open).has_text() => text.push_str(&part),
+            Event::CData(part) if Place::of(&open).has_text() => text.push_str(&part),
             Event::GeneralRef(reference) => {
                 let character = reference.resolve_char_ref().map_err(malformed)?;
-                let text = match character {
+                let part = match character {
                     Some(character) => character.to_string(),
                     None => resolve_predefined_entity(&reference)
                         .ok_or_else(|| malformed(format!("unknown entity: {}", &*reference)))?
                         .to_owned(),
                 };
-                property.push(&open, &text);
+                if Place::of(&open).has_text() {
+                    text.push_str(&part);
+                }
             }
+            Event::Text(_) | Event::CData(_) => {}
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
             Event::Eof => break,
         }
@@ -201,11 +212,43 @@ fn malformed(why: impl std::fmt::Display) -> Error {
     Error::invalid(format!("not an hbase-site.xml: {why}"))
 }
 
-/// A setting in a file. Hadoop also reads name and value as attributes.
+/// The elements that a reader is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Configuration,
+    Property,
+    Name,
+    Value,
+    /// Elements that are ignored, as in Hadoop.
+    Other,
+}
+
+impl Place {
+    fn of(open: &[String]) -> Self {
+        match open {
+            [root] if root == "configuration" => Self::Configuration,
+            [root, property, rest @ ..] if root == "configuration" && property == "property" => {
+                match rest {
+                    [] => Self::Property,
+                    [name] if name == "name" => Self::Name,
+                    [value] if value == "value" => Self::Value,
+                    _ => Self::Other,
+                }
+            }
+            _ => Self::Other,
+        }
+    }
+
+    fn has_text(self) -> bool {
+        matches!(self, Self::Name | Self::Value)
+    }
+}
+
+/// A setting in a file. Hadoop also reads name and value as attributes; an element replaces them.
 #[derive(Default)]
 struct Property {
     name: Option<String>,
-    value: String,
+    value: Option<String>,
 }
 
 impl Property {
@@ -216,28 +259,17 @@ impl Property {
             let value = attribute.normalized_value(XmlVersion::Explicit1_0).map_err(malformed)?;
             match attribute.key.as_ref() {
                 "name" => property.name = Some(value.into_owned()),
-                "value" => property.value = value.into_owned(),
+                "value" => property.value = Some(value.into_owned()),
                 _ => {}
             }
         }
         Ok(property)
     }
 
-    /// Adds text that stands in these elements.
-    fn push(&mut self, open: &[String], text: &str) {
-        match open.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            ["configuration", "property", "name"] => {
-                self.name.get_or_insert_default().push_str(text);
-            }
-            ["configuration", "property", "value"] => self.value.push_str(text),
-            _ => {}
-        }
-    }
-
-    /// Adds the setting if it is one that is read.
+    /// Adds the setting if it is one that is read. Without name or value it sets nothing.
     fn read_into(self, settings: &mut HashMap<&'static str, String>) -> Result<()> {
-        let name = self.name.ok_or_else(|| malformed("a <property> has no <name>"))?;
-        let value = self.value.trim();
+        let (Some(name), Some(value)) = (self.name, self.value) else { return Ok(()) };
+        let value = value.trim();
         let Some(name) = READ.iter().chain(&REFUSED).find(|known| **known == name.trim()) else {
             return Ok(());
         };
@@ -350,6 +382,42 @@ mod tests {
     }
 
     #[test]
+    fn elements_are_read_as_hadoop_does_and_others_ignored() {
+        let name = "<name>hbase.zookeeper.quorum</name>";
+        for (element, expected) in [
+            (
+                "<property name=\"hbase.zookeeper.quorum\" value=\"a\"><value>b</value></property>",
+                "b",
+            ),
+            (&*format!("<property>{name}<value>a</value><value>b</value></property>"), "b"),
+            (
+                &format!(
+                    "<property>{name}<value>b</value></property><property>{name}<value/></property>"
+                ),
+                "b",
+            ),
+            (
+                &format!(
+                    "<property>{name}<value>b</value>\
+                     <description>see <a><code>x</code></a></description></property>"
+                ),
+                "b",
+            ),
+            (
+                &format!(
+                    "<other>x</other><property><value>a</value></property>\
+                     <property>{name}<value>b</value></property>"
+                ),
+                "b",
+            ),
+        ] {
+            let xml = format!("<configuration>{element}</configuration>");
+            let settings = properties(&xml).unwrap();
+            assert_eq!(settings["hbase.zookeeper.quorum"], expected, "{element}");
+        }
+    }
+
+    #[test]
     fn texts_that_are_no_configuration_are_refused() {
         for xml in [
             "",
@@ -357,6 +425,7 @@ mod tests {
             "<configuration><!-- ",
             "<configuration><property>",
             "<configuration><property></property>",
+            &"<a>".repeat(100_000),
         ] {
             assert!(Target::from_hbase_site(xml).is_err(), "{xml}");
         }

@@ -232,7 +232,7 @@ impl TableDescriptor {
                 return Err(Error::unsupported(format!(
                     "coprocessor {} of table {} is not supported, Java classes do not run here: a \
                      program that embeds rowhouse-server can have an observer in place of a \
-                     RegionObserver (docs/limits.md): attribute={}, supported={}",
+                     RegionObserver (docs/hbase.md): attribute={}, supported={}",
                     escape(class),
                     self.name,
                     escape(name),

@@ -93,14 +93,14 @@ impl CachedOutline {
     }
 
     /// Counts a read of a row in the block. Returns true if it is to read and cache the whole
-    /// block: every eighth read does, so that blocks that are read often are soon cached.
+    /// block: every 32nd read does, so that blocks that are read often are soon cached.
     pub(crate) fn reads_block(&self) -> bool {
         self.reads.fetch_add(1, Ordering::Relaxed) % READS_PER_BLOCK == READS_PER_BLOCK - 1
     }
 }
 
 /// One in this many reads of rows in a block reads the whole block.
-const READS_PER_BLOCK: u32 = 8;
+const READS_PER_BLOCK: u32 = 32;
 
 /// The result of evicting blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -21,7 +21,7 @@ final class Outcomes extends RunListener {
   /** Between tests clusters start and tables are made. */
   private static final long SECONDS_BETWEEN_MAX = 120;
   private static final long SECONDS_TO_HEED = 20;
-  /** The server's message where it lacks a filter or coprocessor (docs/limits.md). */
+  /** The server's message where it lacks a filter or coprocessor (docs/hbase.md). */
   private static final Pattern REFUSED_CLASS = Pattern.compile("coprocessor (\\S+) of table \\S+ is not supported|filter is not supported: name=(\\S+)");
 
   private static final Pattern REFUSED_REPLICAS = Pattern.compile("REGION_REPLICATION \\d+ of table \\S+ is not supported");

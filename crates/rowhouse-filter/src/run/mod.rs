@@ -3,7 +3,7 @@
 //! Each of HBase's classes has a small state type with all that the filter does, an implementation
 //! of [`FilterBase`](base::FilterBase); [`State`] enumerates them. HBase's quirks are retained,
 //! because results depend on them. Where HBase reads past a cell's bytes, loses rows or does not
-//! terminate, `docs/differences.md` describes the behavior here.
+//! terminate, `docs/hbase.md` describes the behavior here.
 
 mod base;
 mod columns;

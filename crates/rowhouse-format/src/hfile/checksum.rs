@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use rowhouse_model::{Error, Result};
 
-/// Bytes that one checksum covers in written blocks; HBase's default.
-pub(super) const CHUNK_LEN: usize = 16 * 1024;
+/// Bytes that one checksum covers in written blocks. HBase's default is 16 KiB; a get that misses
+/// the cache reads one or two chunks.
+pub(super) const CHUNK_LEN: usize = 4 * 1024;
 
 /// The checksum algorithm, with HBase's codes (`ChecksumType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,9 +175,9 @@ mod tests {
         let mut block = data.clone();
         append_sums(&mut block);
         let sums = block.split_off(data.len());
-        assert_eq!(sums.len(), 3 * 4);
+        assert_eq!(sums.len(), 10 * 4);
         verify(ChecksumKind::Crc32c, &block, CHUNK_LEN, &sums, 0).unwrap();
-        for at in [0, 16_383, 16_384, 39_999] {
+        for at in [0, 4_095, 4_096, 39_999] {
             let mut damaged = block.clone();
             damaged[at] ^= 1;
             let error = verify(ChecksumKind::Crc32c, &damaged, CHUNK_LEN, &sums, 7).unwrap_err();

@@ -218,9 +218,10 @@ impl<'w> PartCursor<'w> {
         self.sequences.iter().map(SequenceCursor::cost).sum()
     }
 
-    /// The highest score that any document has.
+    /// A score that no document exceeds. `Bm25Weight::max_score` is lower: it takes a text with
+    /// more words than its rounded length to be impossible.
     fn score_max(&self) -> Score {
-        self.sequences.iter().map(|sequence| sequence.bm25.max_score()).sum()
+        self.sequences.iter().map(|sequence| sequence.bm25.score(0, u32::MAX)).sum()
     }
 
     /// Advances to the first document, from `target` on, that has all terms of a sequence.

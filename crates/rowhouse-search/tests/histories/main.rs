@@ -97,7 +97,7 @@ fn declared() -> impl Strategy<Value = Declared> {
 /// The default limits, or ones by which segments of few rows are large, or too large.
 fn limits() -> impl Strategy<Value = MergeLimits> {
     let bytes = prop::sample::select(vec![8_000, 20_000, 2_000_000_000]);
-    let documents = prop::sample::select(vec![4, 8, 10_000_000]);
+    let documents = prop::sample::select(vec![4, 8, 5_000_000]);
     let small = (2usize..4, prop::sample::select(vec![0, 5_000]), bytes, documents);
     let small = small.prop_map(|(segments, at_once_bytes_max, bytes_max, documents_max)| {
         MergeLimits { segments, at_once_bytes_max, bytes_max, documents_max }

@@ -1,4 +1,4 @@
-//! Gateways: HBase's calls in other protocols (`docs/clients.md`).
+//! Gateways: HBase's calls in other protocols (`docs/hbase.md`).
 //!
 //! Each gateway turns requests into HBase's protobuf calls and answers with their results. The
 //! calls take the RPC port's path, through [`Session`]: memory, worker threads, limits, metrics,

@@ -1,7 +1,7 @@
 //! Reading the part of a data block that a row lies in.
 //!
 //! While the block cache is full, each block that is added evicts another one. So most gets that do
-//! not find a block in the cache read one or two of its 16 KiB chunks, verify these alone, and add
+//! not find a block in the cache read one or two of its 4 KiB chunks, verify these alone, and add
 //! nothing. Where each row lies, and the checksums of the chunks, are kept from the time when the
 //! block was read and verified as a whole.
 

@@ -9,7 +9,7 @@ use rowhouse_model::{
 };
 use rowhouse_store::{Clock, Store, Table};
 
-/// How far, in milliseconds, versions run ahead of the clock: `docs/differences.md`.
+/// How far, in milliseconds, versions run ahead of the clock: `docs/hbase.md`.
 const AHEAD_MILLIS_MAX: i64 = 100;
 
 const NOW: i64 = 1_669_852_800_000;

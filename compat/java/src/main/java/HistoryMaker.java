@@ -293,7 +293,7 @@ final class HistoryMaker {
     return text + narrowed;
   }
 
-  /** What Apache HBase 2.6.4 never answers, gets wrong (docs/differences.md), or refuses, so that little is learned from it. */
+  /** What Apache HBase 2.6.4 never answers, gets wrong (docs/hbase.md), or refuses, so that little is learned from it. */
   private boolean isUnwanted(String narrowed, boolean reversed, boolean raw, boolean parts) {
     boolean jumps = JUMPS.matcher(narrowed).find(), lists = narrowed.contains(" OR ") || narrowed.contains("any{");
     if (reversed && (narrowed.contains("fuzzy") || narrowed.contains("ColumnValue") || jumps && lists)) return true;

@@ -1,8 +1,8 @@
 //! Reading one row of a data block without the rest of the block.
 //!
-//! The checksums of a block cover chunks of 16 KiB. A reader that knows them, and the place of each
-//! row, reads and verifies only the chunks that a row lies in. Only for blocks that are stored as
-//! they are in memory: not compressed, with a row index.
+//! The checksums of a block cover chunks of 4 KiB, in files that HBase wrote 16 KiB. A reader that
+//! knows them, and the place of each row, reads and verifies only the chunks that a row lies in.
+//! Only for blocks that are stored as they are in memory: not compressed, with a row index.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -12,12 +12,12 @@ use rowhouse_model::{DataBlockEncoding, Result, row_prefix};
 
 use super::{DataBlock, ID_LEN, Layout};
 use crate::hfile::block::{BLOCK_HEADER_LEN, Block};
-use crate::hfile::checksum::{CHUNK_LEN, ChunkSums};
+use crate::hfile::checksum::ChunkSums;
 
 /// Blocks with fewer chunks are read as a whole.
 const CHUNKS_MIN: usize = 4;
-/// A row in more chunks is read with its whole block.
-const ROW_CHUNKS_MAX: usize = 2;
+/// Rows in more bytes are read with their whole block, as those in more than half of the chunks.
+const PART_BYTES_MAX: usize = 64 << 10;
 /// Where the cells begin in a block.
 const CELLS_START: usize = BLOCK_HEADER_LEN + ID_LEN;
 
@@ -68,7 +68,7 @@ impl BlockOutline {
             return None;
         }
         let sums = Block::chunk_sums(bytes, block.offset)?;
-        if sums.len() < CHUNKS_MIN || sums.chunk_len() > CHUNK_LEN {
+        if sums.len() < CHUNKS_MIN {
             return None;
         }
         let rows = block.prefixes.len();
@@ -112,7 +112,8 @@ impl BlockOutline {
         let chunk_of = |at: u32| at as usize / self.sums.chunk_len();
         let chunks = chunk_of(self.starts[row])..chunk_of(self.starts[row + 1] - 1) + 1;
         let range = self.sums.range_of(&chunks);
-        (chunks.len() <= ROW_CHUNKS_MAX).then(|| BlockPart {
+        let is_small = chunks.len() * 2 <= self.sums.len() && range.len() <= PART_BYTES_MAX;
+        is_small.then(|| BlockPart {
             row,
             chunks,
             range: self.offset + range.start as u64..self.offset + range.end as u64,

@@ -2,7 +2,7 @@
 //! 'binary:x'))`.
 //!
 //! SKIP and WHILE bind most tightly, then AND, then OR. `'` within quotes is doubled.
-//! `docs/differences.md` lists every filter's syntax and the differences from HBase's parser.
+//! `docs/hbase.md` lists every filter's syntax and the differences from HBase's parser.
 
 mod arguments;
 mod calls;

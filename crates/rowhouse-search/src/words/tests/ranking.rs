@@ -99,3 +99,16 @@ fn best_phrases_include_ties_and_documents_after_a_block() {
         }
     }
 }
+
+#[test]
+fn best_documents_repeat_a_word_more_often_than_their_rounded_length_says() {
+    let repeated = [95, 103, 1151].map(|times| "row ".repeat(times));
+    let others = (0..2_000).map(|_| "a key of few words".to_owned());
+    let texts = Texts::new(repeated.into_iter().chain(others).collect());
+    // A conjunction of words alone is tantivy's, which has the lower bound.
+    for words in ["\"row row\"", "\"row row\" row"] {
+        for count in [1, 2, 3] {
+            check(&texts, words, &[Analyser::Simple], count, count);
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! HBase's REST interface (`docs/clients.md`).
+//! HBase's REST interface (`docs/hbase.md`).
 //!
 //! | file | content |
 //! |---|---|

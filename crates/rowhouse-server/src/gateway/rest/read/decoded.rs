@@ -20,11 +20,16 @@ pub(super) fn text(body: &[u8]) -> Result<&str> {
     std::str::from_utf8(body).map_err(|error| Error::invalid(format!("not UTF-8: {error}")))
 }
 
-/// Decodes Base64 in JSON or XML.
+/// Decodes Base64 in JSON or XML, whose lines may be wrapped.
 ///
 /// # Errors
 /// `InvalidRequest`.
 pub(super) fn base64(text: &str) -> Result<Bytes> {
-    let decoded = BASE64.decode(text.trim());
+    let is_wrapped = text.bytes().any(|byte| byte.is_ascii_whitespace());
+    let decoded = if is_wrapped {
+        BASE64.decode(text.split_ascii_whitespace().collect::<String>())
+    } else {
+        BASE64.decode(text)
+    };
     decoded.map(Bytes::from).map_err(|error| Error::invalid(format!("not Base64: {error}")))
 }

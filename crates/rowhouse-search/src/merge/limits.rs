@@ -6,7 +6,7 @@ pub struct MergeLimits {
     /// How many segments in a row of the same size, or smaller, are merged; at least 2. Default 10.
     pub segments: usize,
     /// Bytes up to which segments are merged at once, in memory: changed rows wait meanwhile.
-    /// Larger merges run beside other work. Default 10 MB, which take half a second.
+    /// Larger merges run beside other work. Default 10 MB, which take less than a second.
     pub at_once_bytes_max: u64,
     /// Bytes that merged segments have together at most. A segment with half of them is merged no
     /// more, and only rewritten without its outdated documents. Default 2 GB: tantivy's columns

@@ -3,7 +3,7 @@
 /// The sizes that decide about merges of segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MergeLimits {
-    /// How many segments in a row of the same size, or smaller, are merged; at least 2. Default 10.
+    /// How many new segments of a size become one; at least 2. Default 10.
     pub segments: usize,
     /// Bytes up to which segments are merged at once, in memory: changed rows wait meanwhile.
     /// Larger merges run beside other work. Default 10 MB, which take less than a second.

@@ -103,7 +103,7 @@ const SEARCH: &[Layer] = &[
     // The documents of an index at a read point: its segments and pending rows.
     ("index", &["rows", "list", "memory", "view"]),
     // Answers; builds, the queue, merges; searches kept for the next page.
-    ("searches and upkeep", &["find", "maintain", "pinned"]),
+    ("searches and upkeep", &["find", "merge", "maintain", "pinned"]),
     // The handle, and the thread that keeps the indexes.
     ("search engine", &["engine"]),
 ];

@@ -52,6 +52,11 @@ impl ListedSegment {
         Self { id, docs: files.docs, long_words: files.long_words }
     }
 
+    /// The names of the files.
+    pub(crate) fn file_names(&self) -> Vec<String> {
+        self.id.files.iter().map(|(name, _)| name.clone()).collect()
+    }
+
     /// How many bytes the files have.
     pub(crate) fn bytes(&self) -> u64 {
         self.id.files.iter().map(|(_, len)| len).sum()

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rowhouse_model::{
@@ -10,16 +11,17 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{IndexState, QUEUE_FAMILY, SEGMENT_FAMILY};
 use rowhouse_store::{CompactionKind, SearchRead, Store};
-use tantivy::{BitSet, Index, IndexReader, ReloadPolicy, Searcher};
+use tantivy::{Index, IndexReader, ReloadPolicy, Searcher};
 
 use crate::list::{ListedSegment, SegmentList};
 use crate::memory::{BUILDER_BYTES_MAX, PendingRow, SMALL_DOCS};
+use crate::merge::{LargeMerge, MergeInput, MergeLimits, due};
 use crate::rows::document_of;
 use crate::segment::{
-    Layout, OpenSegment, PartCache, SegmentBuilder, SegmentFiles, alive_of, cells_of, failed,
-    merge, removal_of,
+    Layout, OpenSegment, PartCache, RECORD_BYTES_MAX, SegmentBuilder, SegmentFiles, Stop, cells_of,
+    failed, removal_of, removals_of,
 };
-use crate::view::OpenSegments;
+use crate::view::{OpenSegments, TableSegment};
 
 /// The most queue entries that become one segment.
 const ROWS_AT_ONCE: u64 = 50_000;
@@ -27,19 +29,12 @@ const ROWS_AT_ONCE: u64 = 50_000;
 /// The most rows that a build reads at one read point.
 const BUILT_AT_ONCE: usize = 200_000;
 
-/// How many cell bytes one log record has at most.
-const RECORD_BYTES_MAX: usize = 4 << 20;
-
-/// How many segments of a size are merged into one.
-const MERGED_AT_ONCE: usize = 10;
-
-/// Segments with more bytes together are not merged. A merge is made in memory, and no changed row
-/// is written to a segment before it ends: a search with too many changed rows waits for it.
-const MERGED_BYTES_MAX: u64 = 256 << 20;
-
 /// How many queue entries are removed before the queue is compacted. Searches read past their
 /// delete markers until then.
 const REMOVED_MAX: u64 = 2_000;
+
+/// The time after which a large merge that failed is tried again.
+const MERGE_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// An index that is in use.
 pub(crate) struct LiveIndex {
@@ -48,10 +43,11 @@ pub(crate) struct LiveIndex {
     working: Mutex<Work>,
     /// For queries that need one; the index is empty.
     pub(crate) searcher: Searcher,
+    limits: MergeLimits,
 }
 
 impl LiveIndex {
-    pub(crate) fn new(layout: Layout, parts: Arc<PartCache>) -> Result<Self> {
+    pub(crate) fn new(layout: Layout, parts: Arc<PartCache>, limits: MergeLimits) -> Result<Self> {
         let empty = Index::create_in_ram(layout.schema.clone());
         let reader = empty.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
         let reader: IndexReader = reader.map_err(|error| failed(&error))?;
@@ -59,6 +55,7 @@ impl LiveIndex {
             open: Mutex::new(OpenSegments::new(layout, parts)),
             working: Mutex::default(),
             searcher: reader.searcher(),
+            limits,
         })
     }
 }
@@ -66,29 +63,59 @@ impl LiveIndex {
 /// What the segment writer knows.
 #[derive(Default)]
 struct Work {
-    /// Segments that are in the list no more, and that a search may still read.
-    retired: Vec<(u64, Weak<OpenSegment>)>,
+    /// Segments that are in the list no more, and whose parts are not deleted yet.
+    retired: Vec<Retired>,
     /// Whether segments that no list names were looked for.
     is_swept: bool,
     /// How many queue entries are removed since the queue was last compacted.
     removed: u64,
+    /// The large merge that is planned or runs.
+    large: Option<Merging>,
+    /// The time before which no large merge is planned.
+    large_not_before: Option<Instant>,
 }
 
-/// Works on an index until nothing is left to do.
-///
-/// # Errors
-/// As [`work`].
-pub(crate) fn work_all(
-    store: &Store,
-    table: &TableName,
-    index: &str,
-    live: &LiveIndex,
-) -> Result<()> {
-    while !work(store, table, index, live)? {}
-    Ok(())
+/// A segment whose parts are deleted when no search reads it.
+struct Retired {
+    number: u64,
+    /// The names of the files.
+    files: Vec<String>,
+    segment: Weak<OpenSegment>,
 }
 
-/// Does some work on an index. Returns true if nothing is left to do.
+/// A large merge that is planned or runs.
+struct Merging {
+    number: u64,
+    inputs: Vec<u64>,
+    stop: Stop,
+}
+
+/// What some work leaves.
+pub(crate) struct Worked {
+    /// True if no changed row waits.
+    pub(crate) is_done: bool,
+    /// A merge to run, and to [`finish`].
+    pub(crate) large: Option<LargeMerge>,
+}
+
+impl Worked {
+    const DONE: Self = Self { is_done: true, large: None };
+    const MORE: Self = Self { is_done: false, large: None };
+}
+
+impl Retired {
+    fn new(listed: &ListedSegment, segment: &Arc<OpenSegment>) -> Self {
+        let number = listed.id.number;
+        Self { number, files: listed.file_names(), segment: Arc::downgrade(segment) }
+    }
+
+    fn is_unused(&self) -> bool {
+        self.segment.strong_count() == 0
+    }
+}
+
+/// Does some work on an index. `may_plan` says that a large merge may be planned, which is run
+/// then: no other is planned before it is finished.
 ///
 /// # Errors
 /// `Corruption` for a segment; errors as for reads and writes.
@@ -97,21 +124,22 @@ pub(crate) fn work(
     table: &TableName,
     index: &str,
     live: &LiveIndex,
-) -> Result<bool> {
+    may_plan: bool,
+) -> Result<Worked> {
     let mut work = live.working.lock();
     let read = store.search_read(table, index)?;
     match &read.state {
-        IndexState::Off(_) => return Ok(true),
+        IndexState::Off(_) => return Ok(Worked::DONE),
         IndexState::Repairing => {
             let building = IndexState::Building { next_row: Bytes::new() };
             store.set_search_state(&read.entries, &IndexState::Repairing, &building)?;
-            return Ok(false);
+            return Ok(Worked::MORE);
         }
         IndexState::Building { next_row } => {
             let next_row = next_row.clone();
             let is_built = Maintainer { store, live, work: &mut work }.build(&read, next_row)?;
             if !is_built {
-                return Ok(false);
+                return Ok(Worked::MORE);
             }
         }
         IndexState::Ready => {}
@@ -119,9 +147,69 @@ pub(crate) fn work(
     }
     let mut maintainer = Maintainer { store, live, work: &mut work };
     let is_done = maintainer.write_queued(table, index)?;
-    maintainer.merge_due(table, index)?;
+    let large = maintainer.merge_due(table, index, may_plan)?;
     maintainer.tidy(table, index)?;
-    Ok(is_done)
+    Ok(Worked { is_done, large })
+}
+
+/// Ends a large merge: the merged segment takes the inputs' place in the list, unless the index has
+/// other segments by now. Documents that became outdated meanwhile need nothing: rows of newer
+/// segments outdate them, as in the inputs.
+///
+/// # Errors
+/// The merge's error, unless it was ended early or the table is gone; errors as for reads and
+/// writes.
+pub(crate) fn finish(
+    store: &Store,
+    live: &LiveIndex,
+    merge: LargeMerge,
+    merged: Result<ListedSegment>,
+) -> Result<()> {
+    // Searches go on meanwhile.
+    let opened = merged.and_then(|listed| Ok((open_merged(live, &merge, &listed)?, listed)));
+    let mut work = live.working.lock();
+    let mut maintainer = Maintainer { store, live, work: &mut work };
+    let listed = opened.and_then(|(open, listed)| maintainer.list_merged(&merge, open, listed));
+    live.open.lock().expect_no_merged();
+    maintainer.work.large = None;
+    if !matches!(listed, Ok(true)) {
+        // The next work deletes the parts that are in the table.
+        maintainer.work.is_swept = false;
+    }
+    let Err(error) = listed else { return Ok(()) };
+    if merge.stop.is_stopped() || merge.entries.is_dropped() {
+        return Ok(());
+    }
+    maintainer.work.large_not_before = Some(Instant::now() + MERGE_AGAIN_AFTER);
+    Err(error)
+}
+
+/// Gives up a large merge.
+pub(crate) fn abandon(live: &LiveIndex) {
+    let mut work = live.working.lock();
+    work.large = None;
+    work.is_swept = false;
+}
+
+/// Opens a merged segment, and notes which of its documents newer segments outdate.
+fn open_merged(
+    live: &LiveIndex,
+    merge: &LargeMerge,
+    listed: &ListedSegment,
+) -> Result<TableSegment> {
+    let (layout, parts, newer) = {
+        let open = live.open.lock();
+        let last = merge.inputs.last().map_or(0, |input| input.segment.number);
+        (open.layout().clone(), Arc::clone(open.parts()), open.newer_than(last))
+    };
+    let entries = &merge.entries;
+    let long_words = listed.long_words;
+    let segment = OpenSegment::in_table(entries, &listed.id, long_words, &layout, &parts)?;
+    let mut segment = TableSegment::new(segment);
+    for newer in newer {
+        segment.know(&newer)?;
+    }
+    Ok(segment)
 }
 
 struct Maintainer<'k> {
@@ -135,10 +223,13 @@ impl Maintainer<'_> {
     fn build(&mut self, read: &SearchRead, mut next_row: Bytes) -> Result<bool> {
         let mut list = SegmentList::read(read)?;
         if next_row.is_empty() {
+            if let Some(large) = &self.work.large {
+                large.stop.stop();
+            }
             let mut open = self.live.open.lock();
             // Answers that were returned before still read them.
-            let closed = open.in_table().map(|(segment, _)| segment);
-            let closed = closed.map(|segment| (segment.number, Arc::downgrade(segment)));
+            let closed = open.list().segments.iter().zip(open.in_table());
+            let closed = closed.map(|(listed, (segment, _))| Retired::new(listed, segment));
             self.work.retired.extend(closed);
             open.clear();
             self.work.is_swept = false;
@@ -246,39 +337,116 @@ impl Maintainer<'_> {
         self.store.write_search_table(&read.entries, with)
     }
 
-    /// Merges segments of one size, if there are many.
-    fn merge_due(&mut self, table: &TableName, index: &str) -> Result<()> {
+    /// Merges the segments that are due, except for large runs. Plans a merge of one of these, if
+    /// it may.
+    fn merge_due(
+        &mut self,
+        table: &TableName,
+        index: &str,
+        may_plan: bool,
+    ) -> Result<Option<LargeMerge>> {
+        let is_early = self.work.large_not_before.is_some_and(|time| Instant::now() < time);
+        let may_plan = may_plan && self.work.large.is_none() && !is_early;
         loop {
-            let (read, mut list, inputs, from) = {
+            let (read, inputs) = {
                 let mut open = self.live.open.lock();
                 let read = self.store.search_read(table, index)?;
                 open.follow(&read)?;
-                let list = open.list().clone();
-                let Some((from, to)) = choose(&list) else { return Ok(()) };
-                let inputs: Vec<_> = open
-                    .in_table()
-                    .skip(from)
-                    .take(to - from)
-                    .map(|(segment, newest)| (Arc::clone(segment), newest.clone()))
-                    .collect();
-                (read, list, inputs, from)
-            };
-            let (segments, files) = merged(inputs, from == 0)?;
-            let to = from + segments.len();
-            let number = next_number(&read, &mut list);
-            let with = match files {
-                Some(files) => {
-                    self.write_parts(&read, number, &files)?;
-                    Some(ListedSegment::new(number, &files))
+                let merging = self.work.large.as_ref().map_or(&[][..], |large| &large.inputs);
+                let due = due(&MergeInput::sizes(&open, merging), &self.live.limits);
+                let mut due: Vec<_> = due.iter().map(|run| MergeInput::of(&open, run)).collect();
+                let is_small = |inputs: &Vec<MergeInput>| {
+                    MergeInput::bytes(inputs) <= self.live.limits.at_once_bytes_max
+                        || MergeInput::docs(inputs) == 0
+                };
+                match due.iter().position(is_small) {
+                    Some(small) => (read, due.swap_remove(small)),
+                    None if due.is_empty() || !may_plan => return Ok(None),
+                    None => {
+                        let inputs = due.swap_remove(0);
+                        let list = open.list().clone();
+                        drop(open);
+                        return self.plan(&read, list, inputs).map(Some);
+                    }
                 }
-                None => None,
             };
-            list.segments.splice(from..to, with);
-            self.write_list(&read, &mut list, Vec::new())?;
-            for segment in segments {
-                self.work.retired.push((segment.number, Arc::downgrade(&segment)));
-            }
+            self.merge(&read, inputs)?;
         }
+    }
+
+    /// Merges segments in memory.
+    fn merge(&mut self, read: &SearchRead, inputs: Vec<MergeInput>) -> Result<()> {
+        let files = MergeInput::merge(&inputs)?;
+        let mut list = SegmentList::read(read)?;
+        let number = next_number(read, &mut list);
+        let merged = match files {
+            Some(files) => {
+                self.write_parts(read, number, &files)?;
+                Some(ListedSegment::new(number, &files))
+            }
+            None => None,
+        };
+        self.replace(read, list, &inputs, merged).map(|_| ())
+    }
+
+    /// Plans a large merge: no segment gets the merged segment's number after this.
+    fn plan(
+        &mut self,
+        read: &SearchRead,
+        mut list: SegmentList,
+        inputs: Vec<MergeInput>,
+    ) -> Result<LargeMerge> {
+        let number = next_number(read, &mut list);
+        self.write_list(read, &mut list, Vec::new())?;
+        let merge = LargeMerge::new(read, number, inputs);
+        let inputs = merge.numbers();
+        self.work.large = Some(Merging { number, inputs, stop: merge.stop.clone() });
+        Ok(merge)
+    }
+
+    /// Puts a merged segment into the list. Returns false if its inputs are not there any more.
+    fn list_merged(
+        &mut self,
+        merge: &LargeMerge,
+        open: TableSegment,
+        listed: ListedSegment,
+    ) -> Result<bool> {
+        merge.stop.check()?;
+        let read = self.store.search_read(&merge.table, &merge.index)?;
+        let is_same = read.entries.id() == merge.entries.id() && !merge.entries.is_dropped();
+        if !is_same || !read.state.is_ready() {
+            return Ok(false);
+        }
+        let list = SegmentList::read(&read)?;
+        self.live.open.lock().expect_merged(open, &merge.numbers());
+        let is_listed = self.replace(&read, list, &merge.inputs, Some(listed))?;
+        if is_listed {
+            let read = self.store.search_read(&merge.table, &merge.index)?;
+            self.live.open.lock().follow(&read)?;
+        }
+        Ok(is_listed)
+    }
+
+    /// Puts a segment into the list in place of a run of others, if the list has these.
+    fn replace(
+        &mut self,
+        read: &SearchRead,
+        mut list: SegmentList,
+        inputs: &[MergeInput],
+        merged: Option<ListedSegment>,
+    ) -> Result<bool> {
+        let is_run = |run: &[ListedSegment]| {
+            run.iter().zip(inputs).all(|(listed, input)| *listed == input.listed)
+        };
+        let Some(from) = list.segments.windows(inputs.len()).position(is_run) else {
+            return Ok(false);
+        };
+        list.segments.splice(from..from + inputs.len(), merged);
+        // Before the list is written: an error does not say that it was not.
+        let retired = inputs.iter().map(|input| Retired::new(&input.listed, &input.segment));
+        self.work.retired.extend(retired);
+        self.write_list(read, &mut list, Vec::new())?;
+        Ok(true)
     }
 
     /// Deletes segments that are in no list and that no search reads, and compacts the queue.
@@ -289,18 +457,20 @@ impl Maintainer<'_> {
             read.entries.compact_family(QUEUE_FAMILY.as_bytes(), CompactionKind::Major)?;
             self.work.removed = 0;
         }
-        let is_unused = |(_, segment): &(u64, Weak<OpenSegment>)| segment.strong_count() == 0;
-        let is_swept = self.work.is_swept;
-        if is_swept && !self.work.retired.iter().any(is_unused) {
+        if self.work.is_swept && !self.work.retired.iter().any(Retired::is_unused) {
             return Ok(());
         }
         // Segments that are no longer listed are closed before they are looked for.
         self.live.open.lock().follow(&read)?;
         let mut list = SegmentList::read(&read)?;
         let mut used: BTreeSet<u64> = list.segments.iter().map(|it| it.id.number).collect();
-        let in_use = self.work.retired.iter().filter(|it| !is_unused(it));
-        used.extend(in_use.map(|(number, _)| *number));
-        let (removals, next_number) = removals(&read, &used)?;
+        used.extend(self.work.retired.iter().filter(|it| !it.is_unused()).map(|it| it.number));
+        used.extend(self.work.large.as_ref().map(|large| large.number));
+        let (removals, next_number) = if self.work.is_swept {
+            (self.retired_parts(&used)?, 0)
+        } else {
+            removals(&read, &used)?
+        };
         if next_number > list.next_number.max(1) {
             // Parts of a segment that was never listed.
             list.next_number = next_number;
@@ -308,9 +478,18 @@ impl Maintainer<'_> {
         } else if !removals.is_empty() {
             self.store.write_search_table(&read.entries, removals)?;
         }
-        self.work.retired.retain(|it| !is_unused(it));
+        self.work.retired.retain(|it| used.contains(&it.number));
         self.work.is_swept = true;
         Ok(())
+    }
+
+    /// Returns the cells that remove the parts of retired segments, except for used ones.
+    fn retired_parts(&self, used: &BTreeSet<u64>) -> Result<Vec<Cell>> {
+        let mut removals = Vec::new();
+        for retired in self.work.retired.iter().filter(|it| !used.contains(&it.number)) {
+            removals.extend(removals_of(retired.number, &retired.files)?);
+        }
+        Ok(removals)
     }
 }
 
@@ -383,50 +562,6 @@ fn removal_from_queue(row: &PendingRow) -> Result<Option<Cell>> {
     Cell::new(row, QUEUE_FAMILY.as_bytes(), b"", at, CellKind::DeleteColumn, b"").map(Some)
 }
 
-/// Returns the segments to merge, by position: the newest ones, in a run.
-fn choose(list: &SegmentList) -> Option<(usize, usize)> {
-    let class = |segment: &ListedSegment| segment.bytes().max(1).ilog10().max(5);
-    let segments = &list.segments;
-    let largest = segments.iter().map(class).max()?;
-    for limit in 5..=largest {
-        let from = segments.iter().rposition(|it| class(it) > limit).map_or(0, |at| at + 1);
-        let bytes: u64 = segments[from..].iter().map(ListedSegment::bytes).sum();
-        if segments.len() - from >= MERGED_AT_ONCE && bytes <= MERGED_BYTES_MAX {
-            return Some((from, segments.len()));
-        }
-    }
-    None
-}
-
-/// Merges segments. `is_oldest` says that no segment is older: rows that show nothing need no
-/// document then. Returns the segments, and the merged one unless it has no documents.
-fn merged(
-    inputs: Vec<(Arc<OpenSegment>, BitSet)>,
-    is_oldest: bool,
-) -> Result<(Vec<Arc<OpenSegment>>, Option<SegmentFiles>)> {
-    let mut segments = Vec::with_capacity(inputs.len());
-    let mut alive = Vec::with_capacity(inputs.len());
-    for (segment, mut newest) in inputs {
-        if is_oldest && segment.has_gone() {
-            for doc in 0..segment.docs() {
-                if segment.is_gone(doc) {
-                    newest.remove(doc);
-                }
-            }
-        }
-        alive.push(alive_of(&newest));
-        segments.push(segment);
-    }
-    let docs: usize = alive.iter().map(|it| it.num_alive_docs()).sum();
-    if docs == 0 {
-        return Ok((segments, None));
-    }
-    let inputs: Vec<_> = segments.iter().map(|segment| &**segment).zip(alive).collect();
-    let files = merge(&inputs)?;
-    drop(inputs);
-    Ok((segments, Some(files)))
-}
-
 /// Returns the cells that remove the parts of all segments but the used ones, and a number above
 /// the removed segments' numbers: the removals would hide the parts of another segment with the
 /// same number.
@@ -450,7 +585,9 @@ fn segment_rows(read: &SearchRead) -> Result<Vec<Bytes>> {
     let mut columns = Columns::all();
     columns.add_family(SEGMENT_FAMILY);
     scan.columns = columns;
-    scan.filter = Some(Box::new(Filter::KeyOnly { length_as_value: false }));
+    // Parts after the first are not read.
+    scan.filter = Some(Box::new(Filter::FirstKeyOnly));
+    scan.cache_blocks = false;
     let mut rows = read.entries.scan_at(scan, &read.point)?;
     let mut keys = Vec::new();
     while let Some(row) = rows.next()? {

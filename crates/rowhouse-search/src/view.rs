@@ -33,12 +33,14 @@ pub(crate) struct OpenSegments {
     parts: Arc<PartCache>,
     list: SegmentList,
     segments: Vec<TableSegment>,
+    /// A merged segment that the list is about to name.
+    merged: Option<TableSegment>,
     memory: Memory,
     last: Option<LastView>,
 }
 
 /// A segment in the table.
-struct TableSegment {
+pub(crate) struct TableSegment {
     segment: Arc<OpenSegment>,
     /// The documents whose rows are in no newer segment.
     newest: BitSet,
@@ -82,6 +84,7 @@ impl OpenSegments {
             parts,
             list: SegmentList::default(),
             segments: Vec::new(),
+            merged: None,
             memory: Memory::default(),
             last: None,
         }
@@ -99,6 +102,34 @@ impl OpenSegments {
     /// The table's segments, in list order, each with the documents whose rows are in no newer one.
     pub(crate) fn in_table(&self) -> impl Iterator<Item = (&Arc<OpenSegment>, &BitSet)> {
         self.segments.iter().map(|it| (&it.segment, &it.newest))
+    }
+
+    /// Returns the segments after one, by number.
+    pub(crate) fn newer_than(&self, number: u64) -> Vec<Arc<OpenSegment>> {
+        let at = self.segments.iter().position(|it| it.segment.number == number);
+        let newer = self.segments.iter().skip(at.map_or(usize::MAX, |at| at + 1));
+        newer.map(|it| Arc::clone(&it.segment)).collect()
+    }
+
+    /// Takes a merged segment that the list is about to name in place of others, by number, so that
+    /// the next search need not open it.
+    pub(crate) fn expect_merged(&mut self, merged: TableSegment, inputs: &[u64]) {
+        // Its rows are rows of the inputs: older segments have no other documents for them.
+        let knows_inputs =
+            |older: &&mut TableSegment| inputs.iter().all(|it| older.newer.contains(it));
+        for older in self.segments.iter_mut().filter(knows_inputs) {
+            older.newer.push(merged.segment.number);
+        }
+        self.merged = Some(merged);
+    }
+
+    /// Forgets a merged segment that the list does not name.
+    pub(crate) fn expect_no_merged(&mut self) {
+        self.merged = None;
+    }
+
+    pub(crate) fn parts(&self) -> &Arc<PartCache> {
+        &self.parts
     }
 
     pub(crate) fn memory(&self) -> &Memory {
@@ -226,8 +257,9 @@ impl OpenSegments {
         for listed in &list.segments {
             let number = listed.id.number;
             let open = self.segments.iter().position(|it| it.segment.number == number);
-            segments.push(match open {
-                Some(at) => self.segments.swap_remove(at),
+            let merged = self.merged.take_if(|it| it.segment.number == number);
+            segments.push(match open.map(|at| self.segments.swap_remove(at)).or(merged) {
+                Some(open) => open,
                 None => {
                     let table = &read.entries;
                     let long_words = listed.long_words;
@@ -270,14 +302,14 @@ impl OpenSegments {
 }
 
 impl TableSegment {
-    fn new(segment: OpenSegment) -> Self {
+    pub(crate) fn new(segment: OpenSegment) -> Self {
         let newest = BitSet::with_max_value_and_full(segment.docs());
         let alive = Arc::new(alive_of(&newest));
         Self { segment: Arc::new(segment), newest, alive, newer: Vec::new() }
     }
 
     /// Removes the documents whose rows are in a newer segment.
-    fn know(&mut self, newer: &OpenSegment) -> Result<()> {
+    pub(crate) fn know(&mut self, newer: &OpenSegment) -> Result<()> {
         if self.newer.contains(&newer.number) {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! The store's search engine: the searches, and the thread that maintains the indexes.
 
+mod merging;
 mod scans;
 mod verify;
 
@@ -17,9 +18,13 @@ use rowhouse_store::{SearchIndex, SearchRead, Store, Table};
 use crate::find::{DocumentQuery, Matches, NoteError, SearchOptions};
 use crate::list::{ListedSegment, SegmentList};
 use crate::maintain::{self, LiveIndex};
+use crate::merge::MergeLimits;
 use crate::rows::search_of;
 use crate::segment::{Layout, PartCache};
 use crate::view::View;
+use merging::MergeSlot;
+
+pub use merging::PlannedMerge;
 
 /// The time between two looks at the indexes.
 const TICK: Duration = Duration::from_millis(250);
@@ -44,9 +49,10 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// A store's search engine.
 ///
-/// It answers queries with `matches`, also in region scans, and its own thread builds full-text
-/// indexes and writes the rows that change to segments. A store has at most one. It keeps the store
-/// open until [`SearchEngine::close`] or until it is dropped.
+/// It answers queries with `matches`, also in region scans. Its own thread builds full-text
+/// indexes, writes the rows that change to segments, and merges small ones; another one, started
+/// when it is needed, merges large ones, so that changed rows never wait for these. A store has at
+/// most one engine. It keeps the store open until [`SearchEngine::close`] or until it is dropped.
 pub struct SearchEngine {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -69,6 +75,8 @@ struct Shared {
     /// By the id of the index's table.
     live: Mutex<HashMap<u64, Arc<LiveIndex>>>,
     parts: Arc<PartCache>,
+    limits: MergeLimits,
+    merging: Arc<MergeSlot>,
     closed: Mutex<bool>,
     woken: Condvar,
     /// Whether a thread builds indexes.
@@ -102,7 +110,15 @@ impl SearchEngine {
     /// # Errors
     /// `Io` if the thread cannot be started.
     pub fn start(store: &Store) -> Result<Self> {
-        let engine = Self::without_thread(store);
+        Self::start_with(store, MergeLimits::default())
+    }
+
+    /// As [`SearchEngine::start`], with other limits.
+    ///
+    /// # Errors
+    /// As [`SearchEngine::start`].
+    pub fn start_with(store: &Store, limits: MergeLimits) -> Result<Self> {
+        let engine = Self::without_thread_with(store, limits);
         let shared = Arc::clone(&engine.shared);
         let thread = std::thread::Builder::new().name("rowhouse-search".to_owned());
         let thread = thread.spawn(move || shared.run()).map_err(|error| {
@@ -115,10 +131,17 @@ impl SearchEngine {
 
     /// Starts an engine that builds and writes only when [`SearchEngine::work`] is called.
     pub fn without_thread(store: &Store) -> Self {
+        Self::without_thread_with(store, MergeLimits::default())
+    }
+
+    /// As [`SearchEngine::without_thread`], with other limits.
+    pub fn without_thread_with(store: &Store, limits: MergeLimits) -> Self {
         let shared = Arc::new_cyclic(|own: &Weak<Shared>| Shared {
             store: store.clone(),
             live: Mutex::default(),
             parts: Arc::new(PartCache::new()),
+            limits,
+            merging: Arc::default(),
             closed: Mutex::new(false),
             woken: Condvar::new(),
             has_thread: AtomicBool::new(false),
@@ -165,7 +188,9 @@ impl SearchEngine {
         self.shared.answer(table, plan, SearchOptions { documents: Some(documents), deadline })
     }
 
-    /// Builds an index if it is not built, and writes all rows that have changed to segments.
+    /// Builds an index if it is not built, writes all rows that have changed to segments, and
+    /// merges segments. An engine with a thread runs large merges on another thread, at most one at
+    /// a time.
     ///
     /// # Errors
     /// `TableNotFound`; errors as for reads and writes.
@@ -189,10 +214,11 @@ impl SearchEngine {
         Ok(list.segments.iter().map(facts).collect())
     }
 
-    /// Ends the thread, and stops using the store.
+    /// Ends the threads, also in a large merge, and stops using the store.
     pub fn close(&self) {
         *self.shared.closed.lock() = true;
         self.shared.woken.notify_all();
+        self.shared.merging.close();
         if let Some(thread) = self.thread.lock().take()
             && thread.join().is_err()
         {
@@ -314,9 +340,46 @@ impl Shared {
 
     /// As [`SearchEngine::work`].
     fn work(&self, table: &TableName, index: &str) -> Result<()> {
+        if !self.has_thread.load(Ordering::Relaxed) {
+            while let Some(merge) = self.work_to_merge(table, index)? {
+                merge.run()?;
+            }
+            return Ok(());
+        }
         let read = self.store.search_read(table, index)?;
         let live = self.live_index(&read)?;
-        self.noted(&read, maintain::work_all(&self.store, table, index, &live))
+        while !self.noted(&read, self.work_once(table, index, &live))? {}
+        Ok(())
+    }
+
+    /// Does some work on an index. Returns true if no changed row waits.
+    fn work_once(&self, table: &TableName, index: &str, live: &Arc<LiveIndex>) -> Result<bool> {
+        let taken = self.merging.take();
+        let worked = maintain::work(&self.store, table, index, live, taken.is_some())?;
+        if let (Some(taken), Some(merge), Some(shared)) = (taken, worked.large, self.own.upgrade())
+        {
+            shared.spawn_merge(live, taken, merge)?;
+        }
+        Ok(worked.is_done)
+    }
+
+    /// As [`SearchEngine::work_to_merge`].
+    fn work_to_merge(&self, table: &TableName, index: &str) -> Result<Option<PlannedMerge>> {
+        let read = self.store.search_read(table, index)?;
+        let live = self.live_index(&read)?;
+        loop {
+            let taken = self.merging.take();
+            let worked = maintain::work(&self.store, table, index, &live, taken.is_some());
+            let worked = self.noted(&read, worked)?;
+            if let (Some(taken), Some(merge), Some(shared)) =
+                (taken, worked.large, self.own.upgrade())
+            {
+                return Ok(Some(shared.planned(&live, taken, merge)));
+            }
+            if worked.is_done {
+                return Ok(None);
+            }
+        }
     }
 
     /// Returns what is held for an index.
@@ -326,7 +389,7 @@ impl Shared {
             return Ok(Arc::clone(live));
         }
         let layout = Layout::of(search_of(read)?);
-        let new = Arc::new(LiveIndex::new(layout, Arc::clone(&self.parts))?);
+        let new = Arc::new(LiveIndex::new(layout, Arc::clone(&self.parts), self.limits)?);
         Ok(Arc::clone(self.live.lock().entry(id).or_insert(new)))
     }
 
@@ -386,6 +449,7 @@ impl Shared {
     /// Keeps the indexes until the engine is closed.
     fn run(&self) {
         let mut clocks: HashMap<u64, Waiting> = HashMap::new();
+        let mut freed = 0;
         loop {
             {
                 let mut closed = self.closed.lock();
@@ -411,6 +475,11 @@ impl Shared {
             clocks.retain(|id, _| is_there(id));
             live.retain(|id, _| is_there(id));
             drop(live);
+            self.merging.stop_unless(is_there);
+            let before = std::mem::replace(&mut freed, self.merging.freed());
+            if freed != before {
+                clocks.values_mut().for_each(Waiting::merge_may_begin);
+            }
             for index in indexes.iter().filter(|index| index.is_enabled) {
                 let waiting = clocks.entry(index.entries.id()).or_default();
                 if *self.closed.lock() {
@@ -428,8 +497,7 @@ impl Shared {
         let name = index.index.name();
         let worked = self.store.search_read(table, name).and_then(|read| {
             let live = self.live_index(&read)?;
-            let worked = maintain::work(&self.store, table, name, &live);
-            self.noted(&read, worked)
+            self.noted(&read, self.work_once(table, name, &live))
         });
         match worked {
             Ok(done) => waiting.worked(done),
@@ -482,6 +550,11 @@ impl Waiting {
     fn worked(&mut self, done: bool) {
         self.first_at = None;
         self.worked_at = done.then_some(self.seen);
+    }
+
+    /// Notes that the place for a large merge is free again.
+    fn merge_may_begin(&mut self) {
+        self.worked_at = None;
     }
 
     fn failed(&mut self) {

@@ -10,6 +10,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED};
 
 use super::error::damaged;
+use super::guard::guarded;
 use super::layout::Layout;
 use super::open::OpenSegment;
 
@@ -17,6 +18,10 @@ use super::open::OpenSegment;
 /// places, and of its values; 0 for a document without any. Documents in two segments with the same
 /// layout that have the same terms and values have the same number.
 pub(crate) fn contents(segment: &OpenSegment, layout: &Layout) -> Result<Vec<u64>> {
+    guarded(|| sums_of(segment, layout))
+}
+
+fn sums_of(segment: &OpenSegment, layout: &Layout) -> Result<Vec<u64>> {
     let mut sums = vec![0u64; segment.docs() as usize];
     let mut add = |doc: DocId, hash: u64| {
         if let Some(sum) = sums.get_mut(doc as usize) {

@@ -123,7 +123,12 @@ impl Layout {
     /// The settings for a merge, which puts documents into row order.
     pub(crate) fn merge_settings() -> IndexSettings {
         let by_row = IndexSortByField { field: ROW.to_owned(), order: Order::Asc };
-        IndexSettings { sort_by_field: Some(by_row), ..IndexSettings::default() }
+        IndexSettings {
+            sort_by_field: Some(by_row),
+            // A merge that ends early leaves no thread that writes.
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        }
     }
 }
 

@@ -8,11 +8,11 @@ use rowhouse_model::{Error, Result, RowRange};
 use rowhouse_store::Table;
 use tantivy::columnar::BytesColumn;
 use tantivy::directory::RamDirectory;
-use tantivy::fastfield::Column;
 use tantivy::{Directory, DocId, Index, Segment, SegmentReader, TantivyError};
 
 use super::error::{damaged, failed};
 use super::files::{META, META_PATH, SegmentFiles};
+use super::guard::guarded;
 use super::layout::{GONE_FOR_EVER, Layout, tokenizers};
 use super::part_cache::PartCache;
 use super::parts::{PartsDirectory, SegmentId};
@@ -30,7 +30,8 @@ pub(crate) struct OpenSegment {
     rows: BytesColumn,
     /// The documents that are certain for a time only, by that time.
     until: Vec<(i64, DocId)>,
-    gone: Option<Column<u64>>,
+    /// The documents whose rows show nothing before they are written again, in order.
+    gone: Vec<DocId>,
     long_words: u64,
 }
 
@@ -105,7 +106,11 @@ impl OpenSegment {
             until = docs.filter_map(|doc| column.first(doc).map(|until| (until, doc))).collect();
             until.sort_unstable();
         }
-        let gone = columns.column_opt::<u64>(layout.gone_column())?;
+        let mut gone = Vec::new();
+        if let Some(column) = columns.column_opt::<u64>(layout.gone_column())? {
+            let docs = 0..reader.max_doc();
+            gone = docs.filter(|doc| column.first(*doc) == Some(GONE_FOR_EVER)).collect();
+        }
         Ok(Self { number, segment, reader, rows, until, gone, long_words })
     }
 
@@ -171,18 +176,17 @@ impl OpenSegment {
         self.until.get(at).map(|(until, _)| *until)
     }
 
-    /// True if a document's row shows nothing before it is written again.
-    pub(crate) fn is_gone(&self, doc: DocId) -> bool {
-        self.gone.as_ref().is_some_and(|gone| gone.first(doc) == Some(GONE_FOR_EVER))
-    }
-
-    /// True if some document's row may show nothing.
-    pub(crate) fn has_gone(&self) -> bool {
-        self.gone.is_some()
+    /// The documents whose rows show nothing before they are written again, in order.
+    pub(crate) fn gone(&self) -> &[DocId] {
+        &self.gone
     }
 
     /// Returns the documents in this segment whose rows are in a newer one.
     pub(crate) fn docs_also_in(&self, newer: &OpenSegment) -> Result<Vec<DocId>> {
+        guarded(|| self.docs_in_both(newer))
+    }
+
+    fn docs_in_both(&self, newer: &OpenSegment) -> Result<Vec<DocId>> {
         let mut shared = Vec::new();
         // Looking a row up decodes a dictionary block, reading all rows decodes each once.
         if newer.docs() < self.docs() / 64 {

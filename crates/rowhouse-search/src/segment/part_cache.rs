@@ -2,10 +2,15 @@
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use rowhouse_model::Bytes;
+use rowhouse_model::{Bytes, Result};
 
-/// How many part bytes are retained.
+use super::stop::Stop;
+
+/// How many part bytes are retained for searches.
 const BYTES_MAX: u64 = 64 << 20;
+
+/// How many part bytes are retained for a merge.
+const MERGE_BYTES_MAX: u64 = 64 << 20;
 
 /// A part's average size, in bytes, by which the cache is laid out.
 const PART_BYTES_USUAL: u64 = 256 << 10;
@@ -14,6 +19,8 @@ const PART_BYTES_USUAL: u64 = 256 << 10;
 /// many small ranges in a few parts: a lookup here costs a tenth of a get.
 pub(crate) struct PartCache {
     parts: Cache<PartKey, Bytes, ByBytes>,
+    /// Ends the merge for which parts are read; `None` for searches.
+    stop: Option<Stop>,
 }
 
 /// A part: the table, the segment, the file's position in it, and the part number.
@@ -29,9 +36,29 @@ impl Weighter<PartKey, Bytes> for ByBytes {
 }
 
 impl PartCache {
+    /// Creates one for searches.
     pub(crate) fn new() -> Self {
-        let count = (BYTES_MAX / PART_BYTES_USUAL) as usize;
-        Self { parts: Cache::with_weighter(count, BYTES_MAX, ByBytes) }
+        Self::with_bytes(BYTES_MAX, None)
+    }
+
+    /// Creates one for a merge, which reads every part once: it takes no place from the parts and
+    /// blocks that searches read.
+    pub(crate) fn for_merge(stop: Stop) -> Self {
+        Self::with_bytes(MERGE_BYTES_MAX, Some(stop))
+    }
+
+    fn with_bytes(bytes_max: u64, stop: Option<Stop>) -> Self {
+        let count = (bytes_max / PART_BYTES_USUAL) as usize;
+        Self { parts: Cache::with_weighter(count, bytes_max, ByBytes), stop }
+    }
+
+    pub(super) fn is_for_searches(&self) -> bool {
+        self.stop.is_none()
+    }
+
+    /// Returns an error if the merge is to end.
+    pub(super) fn check(&self) -> Result<()> {
+        self.stop.as_ref().map_or(Ok(()), Stop::check)
     }
 
     pub(super) fn get(&self, key: &PartKey) -> Option<Bytes> {

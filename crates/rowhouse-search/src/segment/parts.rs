@@ -22,10 +22,14 @@ use tantivy::directory::{
 use tantivy::{Directory, HasLen};
 
 use super::files::{META, META_PATH, SegmentFiles};
+use super::guard::unwind_if_guarded;
 use super::part_cache::PartCache;
 
 /// How large a part of a file is, in bytes.
-const PART_BYTES: usize = 1 << 20;
+pub(super) const PART_BYTES: usize = 1 << 20;
+
+/// How many cell bytes one log record has at most.
+pub(crate) const RECORD_BYTES_MAX: usize = 4 << 20;
 
 /// The timestamp for parts. Segment numbers are not used again, so no part has two versions.
 const WRITTEN_AT: i64 = 1;
@@ -45,21 +49,35 @@ pub(crate) struct SegmentId {
 pub(crate) fn cells_of(number: u64, segment: &SegmentFiles) -> Result<Vec<Cell>> {
     let mut cells = Vec::new();
     for (name, bytes) in &segment.files {
-        let row = row_of(number, name);
         for at in (0..bytes.len()).step_by(PART_BYTES) {
             let part = bytes.slice(at..bytes.len().min(at + PART_BYTES));
-            let qualifier = part_number(at / PART_BYTES);
-            cells.push(Cell::new(
-                row.clone(),
-                SEGMENT_FAMILY.as_bytes(),
-                qualifier,
-                Timestamp::from_millis(WRITTEN_AT)?,
-                CellKind::Put,
-                part,
-            )?);
+            cells.push(part_cell(number, name, at / PART_BYTES, part)?);
         }
     }
     Ok(cells)
+}
+
+/// Returns the cell that holds a part of a segment file.
+///
+/// # Errors
+/// As for cells; none is reached.
+pub(super) fn part_cell(number: u64, name: &str, part: usize, bytes: Bytes) -> Result<Cell> {
+    Cell::new(
+        row_of(number, name),
+        SEGMENT_FAMILY.as_bytes(),
+        part_number(part),
+        Timestamp::from_millis(WRITTEN_AT)?,
+        CellKind::Put,
+        bytes,
+    )
+}
+
+/// Returns the cells that remove a segment's files, by name.
+///
+/// # Errors
+/// As for cells; none is reached.
+pub(crate) fn removals_of(number: u64, files: &[String]) -> Result<Vec<Cell>> {
+    files.iter().map(|name| removal_of(row_of(number, name))).collect()
 }
 
 /// Returns the cell that removes a segment file.
@@ -119,16 +137,18 @@ impl PartsFile {
         if let Some(bytes) = self.cache.get(&key) {
             return Ok(bytes);
         }
-        let bytes = self.read_part(part)?;
+        let bytes = self.read_part(part).map_err(unwind_if_guarded)?;
         self.cache.insert(key, bytes.clone());
         Ok(bytes)
     }
 
     fn read_part(&self, part: usize) -> Result<Bytes> {
+        self.cache.check()?;
         let mut get = Get::new(self.row.clone())?;
         let mut columns = Columns::all();
         columns.add_column(SEGMENT_FAMILY, Bytes::copy_from_slice(&part_number(part)));
         get.columns = columns;
+        get.cache_blocks = self.cache.is_for_searches();
         let row = self.table.get(&get)?;
         let value = row.value(SEGMENT_FAMILY, part_number(part));
         let len = (self.len - part * PART_BYTES).min(PART_BYTES);
@@ -224,7 +244,7 @@ impl fmt::Debug for PartsDirectory {
     }
 }
 
-fn read_only(path: &Path) -> io::Error {
+pub(super) fn read_only(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::ReadOnlyFilesystem, format!("{}", path.display()))
 }
 

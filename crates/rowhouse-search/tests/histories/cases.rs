@@ -13,7 +13,7 @@ use rowhouse_store::Store;
 /// A table `t` with texts under `f:q`.
 pub(crate) struct Texts {
     pub(crate) store: Store,
-    _dir: tempfile::TempDir,
+    pub(crate) dir: tempfile::TempDir,
 }
 
 pub(crate) fn name() -> TableName {
@@ -29,7 +29,7 @@ impl Texts {
             .attribute(COLUMNS_ATTRIBUTE, "1 f:q q text")
             .attribute(INDEXES_ATTRIBUTE, "1 text search q simple");
         store.create_table(table, &["m".into()]).unwrap();
-        Self { store, _dir: dir }
+        Self { store, dir }
     }
 
     pub(crate) fn put(&self, row: &str, text: &str) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rowhouse_model::{Delete, ErrorKind, FamilyDescriptor, Result, Scan, TableDescriptor};
 use rowhouse_schema::{Direction, INDEXES_ATTRIBUTE};
-use rowhouse_search::{Matches, SearchEngine};
+use rowhouse_search::{Matches, MergeLimits, SearchEngine};
 use rowhouse_store::CompactionKind;
 
 use crate::cases::{Texts, name};
@@ -169,14 +169,34 @@ fn an_index_that_is_declared_beside_writers_has_all_rows() {
 fn a_search_finds_each_acknowledged_write_while_others_write_and_regions_move() {
     let texts = Texts::new();
     let engine = SearchEngine::start(&texts.store).unwrap();
+    search_beside_writers(&texts, &engine, false);
+}
+
+#[test]
+fn a_search_finds_each_acknowledged_write_while_large_merges_run() {
+    let texts = Texts::new();
+    let limits = MergeLimits { segments: 3, at_once_bytes_max: 0, ..MergeLimits::default() };
+    let engine = SearchEngine::start_with(&texts.store, limits).unwrap();
+    search_beside_writers(&texts, &engine, true);
+}
+
+/// Searches while others write and regions move, and also while segments are written all the time.
+fn search_beside_writers(texts: &Texts, engine: &SearchEngine, is_working: bool) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let texts = &texts;
-        let engine = &engine;
         let over = &over;
         let _ends = Ends(over);
         for writer in 0..3 {
             scope.spawn(move || texts.write(writer, over));
+        }
+        if is_working {
+            scope.spawn(move || {
+                while !over.load(Ordering::Acquire) {
+                    // The index may be replaced meanwhile.
+                    let _ = engine.work(&name(), "text");
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            });
         }
         let searchers: Vec<_> =
             (0..2).map(|searcher| scope.spawn(move || texts.search(engine, searcher))).collect();
@@ -188,7 +208,9 @@ fn a_search_finds_each_acknowledged_write_while_others_write_and_regions_move() 
             std::thread::sleep(Duration::from_millis(20));
         }
     });
-    texts.find_built(&engine, "shared", check_agreement);
+    texts.find_built(engine, "shared", check_agreement);
+    let report = engine.verify(&name(), "text", &mut |_| {}).unwrap();
+    assert!(report.is_clean() && report.entries > 0, "{report:?}");
     engine.close();
     texts.store.close().unwrap();
 }

@@ -8,6 +8,7 @@ mod concurrent;
 mod documents;
 #[path = "../../../rowhouse-store/tests/support/histories.rs"]
 mod histories;
+mod merges;
 mod queries;
 
 use std::collections::BTreeSet;
@@ -19,7 +20,7 @@ use rowhouse_model::{Bytes, ErrorKind};
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, ColumnSchema, Direction, Index, IndexState, KeySchema, SearchPlan, TimeZone,
 };
-use rowhouse_search::{Matches, SearchEngine};
+use rowhouse_search::{Matches, MergeLimits, PlannedMerge, SearchEngine};
 use rowhouse_store::{ReadPoint, SearchIndex, Store, Table};
 
 use documents::Part;
@@ -56,6 +57,10 @@ fn value(qualifier: &[u8], number: u8) -> Vec<u8> {
 enum SearchStep {
     Of(Step),
     Work,
+    /// Works until a large merge is planned.
+    WorkToMerge,
+    /// Runs the planned merge until this many records are written.
+    RunMerge(u64),
     RestartEngine,
     Rebuild,
 }
@@ -66,6 +71,8 @@ fn search_step() -> impl Strategy<Value = SearchStep> {
         // Between changes to the whole table.
         30 => mutation(VALUES).prop_map(|mutation| SearchStep::Of(Step::One(mutation))),
         8 => Just(SearchStep::Work),
+        8 => Just(SearchStep::WorkToMerge),
+        4 => prop_oneof![3 => Just(u64::MAX), 1 => 0u64..8].prop_map(SearchStep::RunMerge),
         1 => Just(SearchStep::RestartEngine),
         1 => Just(SearchStep::Rebuild),
     ]
@@ -87,6 +94,17 @@ fn declared() -> impl Strategy<Value = Declared> {
     })
 }
 
+/// The default limits, or ones by which segments of few rows are large, or too large.
+fn limits() -> impl Strategy<Value = MergeLimits> {
+    let bytes = prop::sample::select(vec![8_000, 20_000, 2_000_000_000]);
+    let documents = prop::sample::select(vec![4, 8, 5_000_000]);
+    let small = (2usize..4, prop::sample::select(vec![0, 5_000]), bytes, documents);
+    let small = small.prop_map(|(segments, at_once_bytes_max, bytes_max, documents_max)| {
+        MergeLimits { segments, at_once_bytes_max, bytes_max, documents_max }
+    });
+    prop_oneof![1 => Just(MergeLimits::default()), 3 => small]
+}
+
 /// When the engine works, apart from the steps that make it work.
 #[derive(Clone, Copy, Debug)]
 enum Works {
@@ -97,6 +115,9 @@ enum Works {
 /// The store's engine, and the queries that are run.
 struct Searches {
     engine: Option<SearchEngine>,
+    limits: MergeLimits,
+    /// The large merge that goes on during the next steps.
+    merge: Option<PlannedMerge>,
     queries: Vec<Query>,
     /// Queries in Lucene's syntax.
     documents: Vec<Part>,
@@ -112,10 +133,11 @@ impl Upkeep for Searches {
     type Point = Option<Held>;
 
     fn opened(&mut self, store: &Store) {
-        self.engine = Some(SearchEngine::without_thread(store));
+        self.engine = Some(SearchEngine::without_thread_with(store, self.limits));
     }
 
     fn closing(&mut self) {
+        self.merge = None;
         self.engine = None;
     }
 
@@ -179,6 +201,13 @@ impl Searches {
     fn work(&self, store: &Store) {
         for index in store.search_indexes().unwrap().iter().filter(|index| index.is_enabled) {
             self.engine().work(&index.table, index.index.name()).unwrap();
+        }
+    }
+
+    fn work_to_merge(&mut self, store: &Store) {
+        for index in store.search_indexes().unwrap().iter().filter(|index| index.is_enabled) {
+            let planned = self.engine().work_to_merge(&index.table, index.index.name()).unwrap();
+            self.merge = self.merge.take().or(planned);
         }
     }
 
@@ -265,6 +294,13 @@ fn run_step(history: &mut History<Searches>, step: &SearchStep) {
     match step {
         SearchStep::Of(step) => history.run(step),
         SearchStep::Work => history.upkeep.work(&store),
+        SearchStep::WorkToMerge => history.upkeep.work_to_merge(&store),
+        SearchStep::RunMerge(records) => {
+            if let Some(merge) = history.upkeep.merge.take() {
+                let records = *records;
+                merge.run_while(move |written| written < records).unwrap();
+            }
+        }
         SearchStep::RestartEngine => {
             history.points.clear();
             history.upkeep.closing();
@@ -329,6 +365,14 @@ fn run(
     check(&mut history, &all).map_err(last)?;
     history.upkeep.work(&history.store().clone());
     check(&mut history, &all).map_err(last)?;
+    history.points.clear();
+    history.upkeep.merge = None;
+    let store = history.store().clone();
+    for index in store.search_indexes().unwrap() {
+        history.upkeep.engine().work(&index.table, index.index.name()).unwrap();
+        history.upkeep.engine().work(&index.table, index.index.name()).unwrap();
+        merges::check_parts(&store, history.upkeep.engine(), &index.table, index.index.name());
+    }
     history.close();
     Ok(())
 }
@@ -364,9 +408,10 @@ proptest! {
         works in prop_oneof![3 => Just(Works::Never), 1 => Just(Works::Always)],
         queries in prop::collection::vec(query(), QUERIES),
         documents in prop::collection::vec(documents::part(), DOCUMENTS),
+        limits in limits(),
         steps in prop::collection::vec((search_step(), prop::bool::weighted(0.8)), 1..80),
     ) {
-        let upkeep = Searches { engine: None, queries, documents };
+        let upkeep = Searches { engine: None, limits, merge: None, queries, documents };
         run(History::new(declared, keep, upkeep), &steps, works)?;
     }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use rowhouse_model::{Compression, Error, Result, escape};
 
-use super::checksum::{self, CHUNK_LEN, ChecksumKind, ChunkSums};
+use super::checksum::{self, ChecksumKind, ChunkSums};
 use super::compress::{Compressor, ZstdForm, decompress};
 
 /// How long a block header is, in bytes.
@@ -280,13 +280,17 @@ pub(super) struct BlockSealer {
     /// Buffer for a block's compressed form; swapped with the block after compression.
     spare: Vec<u8>,
     previous: [Option<u64>; BlockKind::ALL.len()],
+    /// Bytes that one checksum covers.
+    checksum_len: u32,
 }
 
 impl BlockSealer {
     /// Creates one file's sealer.
-    pub(super) fn new(compression: Compression, zstd: ZstdForm) -> Self {
+    pub(super) fn new(compression: Compression, zstd: ZstdForm, checksum_len: u32) -> Self {
         let compressor = Compressor::new(compression, zstd);
-        Self { compressor, spare: Vec::new(), previous: [None; BlockKind::ALL.len()] }
+        let checksum_len = checksum_len.max(1);
+        let previous = [None; BlockKind::ALL.len()];
+        Self { compressor, spare: Vec::new(), previous, checksum_len }
     }
 
     /// Clears `block` and reserves space for the header.
@@ -318,7 +322,7 @@ impl BlockSealer {
             std::mem::swap(block, &mut self.spare);
         }
         let data_len = block.len();
-        let len = data_len + data_len.div_ceil(CHUNK_LEN) * 4;
+        let len = data_len + data_len.div_ceil(self.checksum_len as usize) * 4;
         if len > i32::MAX as usize {
             return Err(Error::invalid(format!(
                 "hfile block too long: len={len}, max={}",
@@ -331,9 +335,9 @@ impl BlockSealer {
         block[12..16].copy_from_slice(&(payload_len as u32).to_be_bytes());
         block[16..24].copy_from_slice(&previous.to_be_bytes());
         block[24] = ChecksumKind::Crc32c as u8;
-        block[25..29].copy_from_slice(&(CHUNK_LEN as u32).to_be_bytes());
+        block[25..29].copy_from_slice(&self.checksum_len.to_be_bytes());
         block[29..33].copy_from_slice(&(data_len as u32).to_be_bytes());
-        checksum::append_sums(block);
+        checksum::append_sums(block, self.checksum_len as usize);
         self.previous[kind.chain()] = Some(offset);
         Ok(payload_len as u32)
     }

@@ -4,10 +4,6 @@ use std::ops::Range;
 
 use rowhouse_model::{Error, Result};
 
-/// Bytes that one checksum covers in written blocks. HBase's default is 16 KiB; a get that misses
-/// the cache reads one or two chunks.
-pub(super) const CHUNK_LEN: usize = 4 * 1024;
-
 /// The checksum algorithm, with HBase's codes (`ChecksumType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChecksumKind {
@@ -93,11 +89,11 @@ impl ChunkSums {
 }
 
 /// Appends the CRC-32C of each chunk of `block`.
-pub(super) fn append_sums(block: &mut Vec<u8>) {
+pub(super) fn append_sums(block: &mut Vec<u8>, chunk_len: usize) {
     let len = block.len();
-    block.reserve(len.div_ceil(CHUNK_LEN) * 4);
-    for start in (0..len).step_by(CHUNK_LEN) {
-        let sum = crc32c::crc32c(&block[start..len.min(start + CHUNK_LEN)]);
+    block.reserve(len.div_ceil(chunk_len) * 4);
+    for start in (0..len).step_by(chunk_len) {
+        let sum = crc32c::crc32c(&block[start..len.min(start + chunk_len)]);
         block.extend_from_slice(&sum.to_be_bytes());
     }
 }
@@ -173,14 +169,14 @@ mod tests {
     fn every_chunk_is_verified() {
         let data: Vec<u8> = (0..40_000u32).map(|i| i as u8).collect();
         let mut block = data.clone();
-        append_sums(&mut block);
+        append_sums(&mut block, 4096);
         let sums = block.split_off(data.len());
         assert_eq!(sums.len(), 10 * 4);
-        verify(ChecksumKind::Crc32c, &block, CHUNK_LEN, &sums, 0).unwrap();
+        verify(ChecksumKind::Crc32c, &block, 4096, &sums, 0).unwrap();
         for at in [0, 4_095, 4_096, 39_999] {
             let mut damaged = block.clone();
             damaged[at] ^= 1;
-            let error = verify(ChecksumKind::Crc32c, &damaged, CHUNK_LEN, &sums, 7).unwrap_err();
+            let error = verify(ChecksumKind::Crc32c, &damaged, 4096, &sums, 7).unwrap_err();
             assert!(error.message().contains("offset=7"), "{error}");
         }
     }

@@ -42,6 +42,9 @@ pub struct WriterOptions {
     pub index_block_len: u32,
     /// A bloom filter chunk's length in bytes; 131,072 by default.
     pub bloom_block_len: u32,
+    /// Bytes that one checksum covers; 4,096 by default, 16,384 in HBase. A get that misses the
+    /// block cache reads one or two such chunks.
+    pub checksum_len: u32,
 }
 
 impl Default for WriterOptions {
@@ -56,6 +59,7 @@ impl Default for WriterOptions {
             created_millis: 0,
             index_block_len: 128 * 1024,
             bloom_block_len: 128 * 1024,
+            checksum_len: 4 * 1024,
         }
     }
 }
@@ -157,7 +161,7 @@ impl<W: Write> Writer<W> {
             out: Out {
                 inner: out,
                 offset: 0,
-                sealer: BlockSealer::new(options.compression, options.zstd),
+                sealer: BlockSealer::new(options.compression, options.zstd, options.checksum_len),
                 scratch: Vec::new(),
                 uncompressed_len: 0,
                 meta_crc: 0,

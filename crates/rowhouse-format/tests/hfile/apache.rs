@@ -273,6 +273,7 @@ fn plain_options() -> WriterOptions {
         block_len: 1024,
         encoding: DataBlockEncoding::None,
         created_millis: 1_700_000_000_000,
+        checksum_len: 16 * 1024,
         ..WriterOptions::default()
     }
 }

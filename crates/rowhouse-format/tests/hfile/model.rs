@@ -59,13 +59,14 @@ prop_compose! {
         block_len in prop_oneof![Just(1u32), Just(256), Just(1024), Just(65_536)],
         index_block_len in prop_oneof![Just(200u32), Just(1_000), Just(131_072)],
         bloom_block_len in prop_oneof![Just(128u32), Just(131_072)],
+        checksum_len in prop_oneof![Just(1u32), Just(4_096), Just(16_384)],
         bloom in proptest::sample::select(&BloomKind::ALL[..]),
         compression in proptest::sample::select(&Compression::ALL[..]),
         tags in Just(tags),
     ) -> (Vec<Cell>, WriterOptions) {
         let options = WriterOptions {
             block_len, encoding, compression, bloom, with_tags: tags, index_block_len,
-            bloom_block_len,
+            bloom_block_len, checksum_len,
             ..WriterOptions::default()
         };
         (sorted(cells), options)

@@ -19,7 +19,7 @@ use crate::merge::{LargeMerge, MergeInput, MergeLimits, due};
 use crate::rows::document_of;
 use crate::segment::{
     Layout, OpenSegment, PartCache, RECORD_BYTES_MAX, SegmentBuilder, SegmentFiles, Stop, cells_of,
-    failed, removal_of, removals_of,
+    failed, guarded, removal_of, removals_of,
 };
 use crate::view::{OpenSegments, TableSegment};
 
@@ -34,7 +34,7 @@ const BUILT_AT_ONCE: usize = 200_000;
 const REMOVED_MAX: u64 = 2_000;
 
 /// The time after which a large merge that failed is tried again.
-const MERGE_AGAIN_AFTER: Duration = Duration::from_secs(60);
+pub(crate) const MERGE_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// An index that is in use.
 pub(crate) struct LiveIndex {
@@ -147,8 +147,10 @@ pub(crate) fn work(
     }
     let mut maintainer = Maintainer { store, live, work: &mut work };
     let is_done = maintainer.write_queued(table, index)?;
-    let large = maintainer.merge_due(table, index, may_plan)?;
+    maintainer.merge_due(table, index, false)?;
     maintainer.tidy(table, index)?;
+    // Last: an error after it would leave a merge that is planned and never run.
+    let large = if may_plan { maintainer.merge_due(table, index, true)? } else { None };
     Ok(Worked { is_done, large })
 }
 
@@ -166,7 +168,8 @@ pub(crate) fn finish(
     merged: Result<ListedSegment>,
 ) -> Result<()> {
     // Searches go on meanwhile.
-    let opened = merged.and_then(|listed| Ok((open_merged(live, &merge, &listed)?, listed)));
+    let opened =
+        merged.and_then(|listed| Ok((guarded(|| open_merged(live, &merge, &listed))?, listed)));
     let mut work = live.working.lock();
     let mut maintainer = Maintainer { store, live, work: &mut work };
     let listed = opened.and_then(|(open, listed)| maintainer.list_merged(&merge, open, listed));

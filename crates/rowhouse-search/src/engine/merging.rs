@@ -3,14 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind, Result, TableName};
 
 use super::{SearchEngine, Shared};
-use crate::maintain::{self, LiveIndex};
+use crate::maintain::{self, LiveIndex, MERGE_AGAIN_AFTER};
 use crate::merge::LargeMerge;
 use crate::segment::Stop;
+
+/// The time between two looks for a merge that waits to be ended.
+const LOOK_FOR_STOP: Duration = Duration::from_millis(100);
 
 /// The place of the one large merge.
 #[derive(Default)]
@@ -168,6 +172,14 @@ impl PlannedMerge {
         mut self,
         goes_on: impl Fn(u64) -> bool + Send + Sync + 'static,
     ) -> Result<()> {
+        self.run_in_place(goes_on)
+    }
+
+    /// As [`PlannedMerge::run_while`], and holds the place.
+    fn run_in_place(
+        &mut self,
+        goes_on: impl Fn(u64) -> bool + Send + Sync + 'static,
+    ) -> Result<()> {
         let Some(merge) = &self.merge else { return Ok(()) };
         let stop = merge.stop.clone();
         let records = AtomicU64::new(0);
@@ -183,13 +195,20 @@ impl PlannedMerge {
             .inspect_err(|error| self.shared.note_error(&entries, error))
     }
 
-    /// Runs the merge on its thread.
-    fn run_logged(self) {
+    /// Runs the merge on its thread. After an error it holds the place until the merge may be
+    /// planned again.
+    fn run_logged(mut self) {
         let shared = Arc::clone(&self.shared);
-        let of = self.merge.as_ref().map(|merge| (merge.table.clone(), merge.index.clone()));
-        if let (Err(error), Some((table, index))) = (self.run(), of) {
+        let Some(merge) = &self.merge else { return };
+        let (table, index, stop) = (merge.table.clone(), merge.index.clone(), merge.stop.clone());
+        if let Err(error) = self.run_in_place(|_| true) {
             tracing::warn!(%error, %table, index, "segments of a full-text index were not merged");
+            let again = Instant::now() + MERGE_AGAIN_AFTER;
+            while !stop.is_stopped() && Instant::now() < again {
+                std::thread::sleep(LOOK_FOR_STOP);
+            }
         }
+        drop(self);
         // Another merge may be due.
         shared.woken.notify_all();
     }

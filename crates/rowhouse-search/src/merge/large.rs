@@ -1,13 +1,18 @@
 //! A merge that runs while changed rows are written to segments and searched.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use rowhouse_model::{Result, TableName};
+use rowhouse_model::{Cell, ErrorKind, Result, TableName};
 use rowhouse_store::{SearchRead, Store, Table};
 
 use super::input::MergeInput;
 use crate::list::ListedSegment;
 use crate::segment::{NewSegment, PartCache, Stop, merge_in_table};
+
+/// How often a record is tried that the store has no room for, beside what each write waits.
+const ATTEMPTS_MAX: u32 = 60;
+const ATTEMPT_EVERY: Duration = Duration::from_secs(1);
 
 /// A planned merge. It holds no read point: segments do not change, and while it holds the inputs
 /// their parts are not deleted.
@@ -50,9 +55,8 @@ impl LargeMerge {
         let store = store.clone();
         let entries = Arc::clone(&self.entries);
         let write = Box::new(move |record| {
-            stop.check()?;
             check()?;
-            store.write_search_table(&entries, record)
+            write_in_time(&store, &entries, record, &stop)
         });
         let output = NewSegment::new(&self.entries, self.number, write, &cache);
         let inputs = self.inputs.iter().map(|it| (it.listed.id.clone(), it.alive.clone()));
@@ -65,5 +69,33 @@ impl LargeMerge {
     /// The inputs' segment numbers, the oldest first.
     pub(crate) fn numbers(&self) -> Vec<u64> {
         self.inputs.iter().map(|input| input.segment.number).collect()
+    }
+}
+
+/// Writes a record. While the store has no room for it, a merge waits: to give up would throw away
+/// what it has written.
+///
+/// # Errors
+/// As for writes; `ServerNotRunning` if `stop` ended the merge.
+fn write_in_time(
+    store: &Store,
+    entries: &Arc<Table>,
+    record: Vec<Cell>,
+    stop: &Stop,
+) -> Result<()> {
+    let mut attempts = 1;
+    loop {
+        stop.check()?;
+        match store.write_search_table(entries, record.clone()) {
+            Err(error)
+                if error.kind() == ErrorKind::RegionTooBusy
+                    && attempts < ATTEMPTS_MAX
+                    && !entries.is_dropped() =>
+            {
+                attempts += 1;
+                std::thread::sleep(ATTEMPT_EVERY);
+            }
+            written => return written,
+        }
     }
 }

@@ -24,6 +24,7 @@ pub(crate) use builder::{Document, SegmentBuilder};
 pub(crate) use contents::contents;
 pub(crate) use error::{damaged, failed};
 pub(crate) use files::SegmentFiles;
+pub(crate) use guard::guarded;
 pub(crate) use layout::{
     Layout, UNKNOWN, VALUE_BYTES_MAX, encoded_value, stored_range, stored_value,
 };

@@ -252,10 +252,10 @@ fn process_killed_in_a_merge_leaves_parts_that_the_next_one_deletes() {
     let (merging, planned) = Merging::new();
     let copies = Arc::new(Mutex::new(Vec::new()));
     let dir: PathBuf = merging.texts.dir.path().to_owned();
-    let kept = Arc::clone(&copies);
+    let taken = Arc::clone(&copies);
     planned
         .run_while(move |_| {
-            kept.lock().unwrap().push(copy_of_store(&dir));
+            taken.lock().unwrap().push(copy_of_store(&dir));
             true
         })
         .unwrap();

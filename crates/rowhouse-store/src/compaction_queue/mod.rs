@@ -46,6 +46,7 @@ struct State {
 struct Failure {
     times: u32,
     message: String,
+    at: Instant,
     retry: Instant,
 }
 
@@ -71,6 +72,7 @@ pub(crate) struct Job {
     key: StoreKey,
     pub(crate) family: Arc<FamilyStore>,
     pub(crate) requested: Option<CompactionKind>,
+    taken: Instant,
 }
 
 /// A compaction's priority: the greatest runs first.
@@ -281,7 +283,8 @@ impl State {
             let files = family.super_version().files.len();
             let urgency = Urgency { blocked: family.is_blocked(), requested, files };
             if bytes <= bytes_max && best.as_ref().is_none_or(|(most, _)| *most < urgency) {
-                best = Some((urgency, Job { key: key.clone(), family, requested }));
+                let job = Job { key: key.clone(), family, requested, taken: now };
+                best = Some((urgency, job));
             }
             true
         });
@@ -289,7 +292,13 @@ impl State {
     }
 
     fn fail(&mut self, job: &Job, message: String) {
-        let times = self.failed.get(&job.key).map_or(0, |failure| failure.times) + 1;
+        let now = Instant::now();
+        let times = match self.failed.get(&job.key) {
+            None => 1,
+            // The two ran at once: no attempt has failed since the wait began.
+            Some(earlier) if job.taken <= earlier.at => earlier.times,
+            Some(earlier) => earlier.times + 1,
+        };
         let wait = RETRY_WAIT.saturating_mul(1 << (times - 1).min(16)).min(RETRY_WAIT_MAX);
         let known = self.failed.get(&job.key).is_some_and(|failure| failure.message == message);
         let region = job.family.region_id();
@@ -305,8 +314,7 @@ impl State {
                 "a compaction failed; its files are unchanged"
             );
         }
-        let retry = Instant::now() + wait;
-        self.failed.insert(job.key.clone(), Failure { times, message, retry });
+        self.failed.insert(job.key.clone(), Failure { times, message, at: now, retry: now + wait });
     }
 }
 

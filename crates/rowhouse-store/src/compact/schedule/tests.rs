@@ -328,6 +328,24 @@ fn files_that_cannot_be_read_stay_and_are_not_tried_again_at_once() {
 }
 
 #[test]
+fn compactions_that_were_taken_before_one_failed_are_no_further_failures() {
+    let builder = Store::builder("simulated").settings(settings(|_| {}));
+    let store = builder.with_disk(SimulatedDisk::default()).by_hand(7).open().unwrap();
+    let table = create(&store, "t", family());
+    (0..4).for_each(|n| put_file(&table, &n.to_string(), [n]));
+    let engine = region(&table).engine();
+    let take = || {
+        let family = region(&table).families()[0].clone();
+        engine.compactions.request(&family, Some(CompactionKind::Minor));
+        engine.compactions.next(&engine.candidates(), u64::MAX, || {}).unwrap()
+    };
+    let (first, second) = (take(), take());
+    engine.compactions.done(first, Some("first".into()));
+    engine.compactions.done(second, Some("second".into()));
+    assert_eq!(failure(&table), Some((1, "second".into())));
+}
+
+#[test]
 fn files_whose_cells_have_all_expired_go_unread() {
     let clock = TurnedClock(Arc::new(AtomicI64::new(1_000_000)));
     let disk = SimulatedDisk::default();

@@ -2,6 +2,7 @@
 //! not used any more.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -356,22 +357,24 @@ impl Maintainer<'_> {
                 let read = self.store.search_read(table, index)?;
                 open.follow(&read)?;
                 let merging = self.work.large.as_ref().map_or(&[][..], |large| &large.inputs);
-                let due = due(&MergeInput::sizes(&open, merging), &self.live.limits);
-                let mut due: Vec<_> = due.iter().map(|run| MergeInput::of(&open, run)).collect();
-                let is_small = |inputs: &Vec<MergeInput>| {
-                    MergeInput::bytes(inputs) <= self.live.limits.at_once_bytes_max
-                        || MergeInput::docs(inputs) == 0
+                let sizes = MergeInput::sizes(&open, merging);
+                let due = due(&sizes, &self.live.limits);
+                let is_small = |run: &&Range<usize>| {
+                    let bytes: u64 = sizes[(*run).clone()].iter().map(|it| it.bytes).sum();
+                    bytes <= self.live.limits.at_once_bytes_max
                 };
-                match due.iter().position(is_small) {
-                    Some(small) => (read, due.swap_remove(small)),
-                    None if due.is_empty() || !may_plan => return Ok(None),
-                    None => {
-                        let inputs = due.swap_remove(0);
-                        let list = open.list().clone();
-                        drop(open);
-                        return self.plan(&read, list, inputs).map(Some);
+                let small = due.iter().find(is_small);
+                let Some(run) = small.or(due.first()) else { return Ok(None) };
+                let inputs = MergeInput::of(&open, run);
+                if small.is_none() && MergeInput::docs(&inputs) > 0 {
+                    if !may_plan {
+                        return Ok(None);
                     }
+                    let list = open.list().clone();
+                    drop(open);
+                    return self.plan(&read, list, inputs).map(Some);
                 }
+                (read, inputs)
             };
             self.merge(&read, inputs)?;
         }

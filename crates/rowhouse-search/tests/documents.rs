@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use rowhouse_model::{Bytes, ErrorKind, FamilyDescriptor, Put, Result, TableDescriptor, TableName};
@@ -12,14 +14,25 @@ use rowhouse_schema::{
 use rowhouse_search::{
     DocumentQuery, LuceneQuery, Matches, Operator, OrderKey, PagePart, SearchEngine,
 };
-use rowhouse_store::Store;
+use rowhouse_store::{Clock, Store};
 
 const KEY: &str = "1 [user text md5 2]-[id text]";
 const COLUMNS: &str = "1 d:b body string; d:s sender string; d:z size u32";
 const INDEX: &str = "1 text search body simple, sender, size";
 
+/// A clock that advances only when set, in milliseconds.
+#[derive(Clone)]
+struct TurnedClock(Arc<AtomicI64>);
+
+impl Clock for TurnedClock {
+    fn now_millis(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 struct Mail {
     _dir: tempfile::TempDir,
+    clock: TurnedClock,
     store: Store,
     engine: SearchEngine,
 }
@@ -31,7 +44,8 @@ fn name() -> TableName {
 impl Mail {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path()).unwrap();
+        let clock = TurnedClock(Arc::new(AtomicI64::new(1_000_000)));
+        let store = Store::builder(dir.path()).with_clock(clock.clone()).open().unwrap();
         let table = TableDescriptor::new(name())
             .family(FamilyDescriptor::new("d").unwrap())
             .attribute(KEY_ATTRIBUTE, KEY)
@@ -40,7 +54,7 @@ impl Mail {
         store.create_table(table, &[]).unwrap();
         let engine = SearchEngine::without_thread(&store);
         engine.work(&name(), "text").unwrap();
-        Self { _dir: dir, store, engine }
+        Self { _dir: dir, clock, store, engine }
     }
 
     fn put(&self, row: &str, qualifier: &str, value: &[u8], ttl: Option<Duration>) {
@@ -91,7 +105,7 @@ fn documents_are_rows_that_show_a_value_while_they_do() {
     assert_eq!(mail.rows("*:* -size:[5 TO 8]"), "1 5 6");
     assert_eq!(mail.rows("-text"), "5 6");
     assert_eq!(mail.rows("body:*"), "1");
-    std::thread::sleep(short + Duration::from_millis(50));
+    mail.clock.0.fetch_add(short.as_millis() as i64 + 1, Ordering::Relaxed);
     assert_eq!(mail.rows("*:*"), "1 5");
     mail.engine.work(&name(), "text").unwrap();
     assert_eq!(mail.rows("*:*"), "1 5");

@@ -67,9 +67,4 @@ impl MergeInput {
     pub(crate) fn docs(inputs: &[Self]) -> usize {
         inputs.iter().map(|input| input.alive.num_alive_docs()).sum()
     }
-
-    /// How many bytes the segments have.
-    pub(crate) fn bytes(inputs: &[Self]) -> u64 {
-        inputs.iter().map(|input| input.listed.bytes()).sum()
-    }
 }

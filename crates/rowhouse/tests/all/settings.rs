@@ -156,5 +156,5 @@ async fn settings_reach_the_client() {
     let builder = Database::builder(&url).call_timeout(short).operation_timeout(short);
     let error = builder.open().await.map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
-    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
 }

@@ -121,7 +121,7 @@ fn get(table: &Table, row: &str) -> rowhouse_model::Result<Row> {
 fn wait_until(what: &str, ready: impl Fn() -> bool) {
     let started = Instant::now();
     while !ready() {
-        assert!(started.elapsed() < Duration::from_secs(20), "in vain: {what}");
+        assert!(started.elapsed() < Duration::from_secs(120), "in vain: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -258,7 +258,8 @@ fn closing_and_dropping_end_a_merge_that_runs() {
     wait_until("the other still runs", || merging(&tables[1]));
     assert_eq!(failure(&tables[0]), None);
     store.close().unwrap();
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    // The merges would take weeks.
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
     assert_eq!(failure(&tables[1]), None);
 }
 

@@ -74,10 +74,12 @@ pub(crate) struct BlockCache {
     /// block on.
     in_memory: OnceLock<Cache<BlockKey, CachedBlock, ByBytes>>,
     /// Outlines of blocks, by which gets read parts of them: a sixteenth of the capacity, from the
-    /// first block on that a get reads while the cache is full, or without adding the block.
+    /// first block on that a get reads while the cache is full, or without adding the block. While
+    /// they fill their share it grows, up to a quarter: an outline saves a get more than the block
+    /// does that it displaces, which has sixty times its bytes.
     outlines: OnceLock<Cache<BlockKey, Arc<CachedOutline>, ByBytes>>,
-    /// Held while a cache is added, which takes its share from `blocks`.
-    adding: Mutex<()>,
+    /// Held while another cache takes capacity from `blocks`.
+    resizing: Mutex<()>,
 }
 
 /// The outline of a block.
@@ -145,7 +147,7 @@ impl BlockCache {
             bytes_max,
             in_memory: OnceLock::new(),
             outlines: OnceLock::new(),
-            adding: Mutex::default(),
+            resizing: Mutex::default(),
         }
     }
 
@@ -180,7 +182,21 @@ impl BlockCache {
     /// Adds the outline of a block, by which gets read parts of the block.
     pub(crate) fn insert_outline(&self, key: BlockKey, outline: BlockOutline) {
         let cached = CachedOutline { outline, reads: AtomicU32::new(0) };
-        self.outlines().insert(key, Arc::new(cached));
+        let outlines = self.outlines();
+        outlines.insert(key, Arc::new(cached));
+        let step = self.bytes_max / OUTLINES_SHARE;
+        let may_grow = || {
+            // The shards fill unevenly, and what is left of each has no room for an outline.
+            let is_full = outlines.weight() >= outlines.capacity() / 4 * 3;
+            is_full && outlines.capacity() < step * OUTLINES_STEPS_MAX
+        };
+        if may_grow() {
+            let _resizing = self.resizing.lock();
+            if may_grow() {
+                self.shrink_blocks(step);
+                outlines.set_capacity(outlines.capacity() + step);
+            }
+        }
     }
 
     /// Returns a block's outline.
@@ -259,18 +275,25 @@ impl BlockCache {
         if let Some(cache) = place.get() {
             return cache;
         }
-        let _adding = self.adding.lock();
+        let _resizing = self.resizing.lock();
         place.get_or_init(|| {
             let bytes = self.bytes_max / share;
-            self.blocks.set_capacity(self.blocks.capacity().saturating_sub(bytes));
+            self.shrink_blocks(bytes);
             cache(bytes, entry_bytes)
         })
     }
+
+    /// Takes capacity from `blocks` for another cache. The caller holds `resizing`.
+    fn shrink_blocks(&self, bytes: u64) {
+        self.blocks.set_capacity(self.blocks.capacity().saturating_sub(bytes));
+    }
 }
 
-/// The share of IN_MEMORY families, and that of outlines.
+/// The share of IN_MEMORY families.
 const IN_MEMORY_SHARE: u64 = 4;
+/// The share of outlines at first, and how many of these they have at most.
 const OUTLINES_SHARE: u64 = 16;
+const OUTLINES_STEPS_MAX: u64 = 4;
 
 /// Returns a cache of up to `bytes_max` bytes, for entries of about `entry_bytes`.
 fn cache<T: Clone>(bytes_max: u64, entry_bytes: u64) -> Cache<BlockKey, T, ByBytes>
@@ -297,6 +320,11 @@ mod tests {
         /// Returns how many outlines are cached.
         pub(crate) fn outlines_cached(&self) -> usize {
             self.outlines.get().map_or(0, Cache::len)
+        }
+
+        /// Returns the bytes that outlines take.
+        pub(crate) fn outline_bytes(&self) -> u64 {
+            self.outlines.get().map_or(0, Cache::weight)
         }
 
         /// Returns how many data blocks from a file are cached.

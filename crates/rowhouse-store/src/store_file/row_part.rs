@@ -131,7 +131,11 @@ mod tests {
 
     /// Returns a table with one file, six times as large as the block cache.
     fn table(disk: &SimulatedDisk) -> (Store, Arc<Table>) {
-        let settings = Settings { block_cache_bytes: 1 << 20, ..Settings::default() };
+        table_with_cache(disk, 1 << 20)
+    }
+
+    fn table_with_cache(disk: &SimulatedDisk, block_cache_bytes: u64) -> (Store, Arc<Table>) {
+        let settings = Settings { block_cache_bytes, ..Settings::default() };
         let store = Store::builder("simulated").settings(settings).with_disk(disk.clone());
         let store = store.open().unwrap();
         let name = TableName::parse("t").unwrap();
@@ -185,6 +189,19 @@ mod tests {
         }
         assert!(outlines(&table) > 10, "{}", outlines(&table));
         assert!(store.usage().block_cache_bytes <= (1 << 20) + 4096);
+    }
+
+    #[test]
+    fn outlines_that_fill_their_share_of_the_cache_get_more() {
+        let disk = SimulatedDisk::default();
+        let bytes_max = 512 << 10;
+        let (store, table) = table_with_cache(&disk, bytes_max);
+        for _ in 0..3 {
+            assert_eq!(read_all(&table), 0);
+        }
+        let bytes = table.regions()[0].engine().files.blocks.outline_bytes();
+        assert!((bytes_max / 10..=bytes_max / 4).contains(&bytes), "{bytes} of {bytes_max}");
+        assert!(store.usage().block_cache_bytes <= bytes_max + 4096);
     }
 
     #[test]

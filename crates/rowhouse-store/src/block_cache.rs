@@ -75,8 +75,8 @@ pub(crate) struct BlockCache {
     in_memory: OnceLock<Cache<BlockKey, CachedBlock, ByBytes>>,
     /// Outlines of blocks, by which gets read parts of them: a sixteenth of the capacity, from the
     /// first block on that a get reads while the cache is full, or without adding the block. While
-    /// they fill their share it grows, up to a quarter: an outline saves a get more than the block
-    /// does that it displaces, which has sixty times its bytes.
+    /// they fill their share it grows, up to a quarter: an outline takes about a sixtieth of its
+    /// block's bytes, and spares a get most of the read.
     outlines: OnceLock<Cache<BlockKey, Arc<CachedOutline>, ByBytes>>,
     /// Held while another cache takes capacity from `blocks`.
     resizing: Mutex<()>,

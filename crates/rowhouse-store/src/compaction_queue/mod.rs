@@ -46,7 +46,9 @@ struct State {
 struct Failure {
     times: u32,
     message: String,
+    /// When the last attempt failed.
     at: Instant,
+    /// When the next attempt may begin.
     retry: Instant,
 }
 
@@ -295,7 +297,7 @@ impl State {
         let now = Instant::now();
         let times = match self.failed.get(&job.key) {
             None => 1,
-            // The two ran at once: no attempt has failed since the wait began.
+            // It was taken before the earlier one failed, so it is not a retry.
             Some(earlier) if job.taken <= earlier.at => earlier.times,
             Some(earlier) => earlier.times + 1,
         };
